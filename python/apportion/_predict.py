@@ -17,7 +17,7 @@ Model = Literal["bisg", "bifsg", "fbisg", "voter", "rake"]
 
 def predict(
     people: Any,
-    model: Model = "bisg",
+    model: Model | None = None,
     *,
     surname: str | None = None,
     first_name: str | None = None,
@@ -27,6 +27,8 @@ def predict(
     zcta: str | None = None,
     county: str | None = None,
     state: str | None = None,
+    vintage: Literal["2020", "2010"] = "2020",
+    names: Literal["all", "census"] = "all",
     surnames: str | os.PathLike[str] | None = None,
     first_names: str | os.PathLike[str] | None = None,
     geography: Sequence[str | os.PathLike[str]] | str | os.PathLike[str] | None = None,
@@ -61,16 +63,20 @@ def predict(
     (True, True)
     >>> labels = apportion.label(scores)
 
-    The scores describe the population of the tables: by default residents of all ages in the 2010 Census. Voters, borrowers
-    and patients usually have other class shares. If you know the shares of the people in the file, use model="rake" with
-    `margin`. If you know the shares among all registered voters of a state, and the file is a part of them, use
-    model="voter" with `margin` and `within`. Without a margin, a UserWarning names the population.
+    The scores describe the population of the tables: by default adults in the 2020 Census. Voters, borrowers and patients
+    usually have other class shares. If you know the shares of the people in the file, use model="rake" with `margin`. If you
+    know the shares among all registered voters of a state, and the file is a part of them, use model="voter" with `margin`
+    and `within`. Without a margin, a UserWarning names the population.
 
     Args:
         people: a frame with one row per person, or the path of a file, together with `output`.
         model: "bisg" uses surname and place; "bifsg" also the first name; "fbisg" allows for errors in the Census counts;
-            "voter" is for registered voters; "rake" adjusts the scores to known class shares.
+            "voter" is for registered voters; "rake" adjusts the scores to known class shares. Default: "bifsg" if there is a
+            column of first names, otherwise "bisg".
         surname, first_name, place, block_group, tract, zcta, county, state: column names. Default: detected by name.
+        vintage: the Census of the built-in tables. "2020" has adults by block group, tract, ZIP code area, county and state;
+            "2010" has residents by county and ZIP code area.
+        names: "all" looks up names in the Census list, then in a list of registered voters; "census" in the Census list only.
         surnames, first_names, geography: tables to use instead of the defaults: files, or names from `apportion tables`.
         numbers: columns of a table that contain its numbers, if there are several sets, such as "vap_*".
         classes, crosswalk: the classes in the order of the scores; new names for classes of the tables.
@@ -80,7 +86,7 @@ def predict(
         tolerance: rake: maximum difference from these margins, as a share of all people.
         within: use only the places of one state.
         as_published: voter: the published surname factor, which mixes national class shares with those of the state.
-        seed, burn_in, sweeps: fbisg: the seed, the number of sweeps before draws are counted, and of sweeps that are counted.
+        seed, burn_in, sweeps: fbisg: the seed, the number of sweeps before probabilities are averaged, and of sweeps whose probabilities are averaged.
         prefix: prefix of the score columns.
         summary: whether to also return a dict with the numbers of matched names and places, the mean scores, the population
             that the scores describe, and the columns that they do not use, with the reasons.
@@ -95,7 +101,7 @@ def predict(
         `output`. With `summary`, a tuple of this and the summary.
     """
     values: dict[str, Any] = {
-        "model": model, "surname": surname, "first_name": first_name, "place": place, "block_group": block_group,
+        "model": model, "vintage": str(vintage), "names": names, "surname": surname, "first_name": first_name, "place": place, "block_group": block_group,
         "tract": tract, "zcta": zcta, "county": county, "state": state, "geography": _paths("geography", geography), "classes": classes,
         "crosswalk": crosswalk, "within": within, "seed": seed, "tolerance": tolerance,
         "encoding": encoding, "delimiter": delimiter, "sheet": sheet,

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use apportion::text::{Message, Setting};
-use apportion_bisg::Numbers;
-use apportion_bisg::census::{CLASSES, CensusTable};
+use apportion_bisg::census::CensusTable;
+use apportion_bisg::{Level, Numbers};
 use apportion_io::{
     KeyedFile, KeyedOptions, KeyedTable, MemoryTable, Output, PlainColumn, PlainValues, Subject, did_you_mean,
     write_plain_columns,
@@ -145,11 +145,21 @@ pub struct ShownTable {
     /// Its keys and numbers, in one line.
     pub description: String,
     /// The classes.
-    pub classes: Vec<&'static str>,
+    pub classes: Vec<ClassDefinition>,
     /// The first keys.
     pub keys: Vec<String>,
     /// Its provenance, in Markdown.
     pub provenance: &'static str,
+}
+
+/// A class of a built-in table.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
+pub struct ClassDefinition {
+    /// The name.
+    pub class: &'static str,
+    /// The people who are in the class.
+    pub definition: &'static str,
 }
 
 /// An export.
@@ -223,7 +233,7 @@ pub fn run(request: &Request, context: &Context) -> Result<Response> {
 /// Lists the built-in tables.
 pub fn list() -> Vec<ListedTable> {
     let listed =
-        |table: CensusTable| ListedTable { name: table.name(), rows: table.load().rows() as u64, title: table.title() };
+        |table: CensusTable| ListedTable { name: table.name(), rows: table.rows() as u64, title: table.title() };
     CensusTable::ALL.map(listed).to_vec()
 }
 
@@ -237,7 +247,7 @@ pub fn show(name: &str) -> Result<ShownTable> {
         name: table.name(),
         title: table.title(),
         description: describe(&built_in(table)),
-        classes: CLASSES.to_vec(),
+        classes: table.definitions().map(|(class, definition)| ClassDefinition { class, definition }).to_vec(),
         keys: table.load().keys().take(3).map(|key| key.replace('\t', " ")).collect(),
         provenance: table.provenance(),
     })
@@ -278,14 +288,15 @@ fn columns(table: CensusTable) -> Vec<PlainColumn> {
         PlainValues::Text(rows.keys().map(part).collect())
     };
     let mut columns = vec![column(table.key(), key_part(0))];
-    if table == CensusTable::Counties2010 {
+    if table.level() == Some(Level::County) {
         columns.extend([column("state", key_part(1)), column("county", key_part(2))]);
     }
     if let Some(counts) = &rows.counts {
         columns.push(column("count", PlainValues::Whole(counts.clone())));
     }
-    for (class, name) in CLASSES.iter().enumerate() {
-        let values = rows.values.iter().skip(class).step_by(CLASSES.len());
+    let classes = table.classes();
+    for (class, name) in classes.iter().enumerate() {
+        let values = rows.values.iter().skip(class).step_by(classes.len());
         columns.push(match table.numbers() {
             Numbers::People => {
                 column(&format!("n_{name}"), PlainValues::Whole(values.map(|value| *value as u64).collect()))

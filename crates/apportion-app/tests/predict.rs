@@ -74,7 +74,7 @@ fn files_and_tables_in_memory_have_the_same_scores() {
                     repaired_codes surname_match tables unused";
     assert_eq!(keys, expected.split_whitespace().collect::<Vec<_>>());
     assert_eq!((&json["model"], &json["place_used"]["county"]), (&"bisg".into(), &3.into()));
-    assert_eq!(json["population"], "residents of all ages by county, 2010 Census; surnames of the 2020 Census");
+    assert_eq!(json["population"], "adults, Census 2020; surnames, Census 2020; surnames of registered voters");
     assert_eq!(json["unused"], serde_json::json!([]));
 }
 
@@ -83,7 +83,7 @@ fn a_fit_is_part_of_the_response() {
     let source = Source { table: Some(in_memory()), ..Source::files(["people"]) };
     let request = Request {
         source,
-        model: Model::Fbisg,
+        model: Some(Model::Fbisg),
         burn_in: Some(5),
         sweeps: Some(20),
         seed: Some(7),
@@ -107,7 +107,7 @@ fn errors_name_settings_and_not_options() {
     let error = refused(request.clone());
     let shown = error.message().render(|setting, _| format!("<{}>", setting.id()));
     assert!(!error.is_usage() && shown.contains("people.csv: <surname>: there is no column \"sirname\""), "{shown}");
-    let error = refused(Request { surname: None, model: Model::Voter, ..request });
+    let error = refused(Request { surname: None, model: Some(Model::Voter), ..request });
     let margin = Setting::Margin.with("FILE");
     assert!(error.is_usage() && error.message().parts().contains(&margin), "{error}");
 }

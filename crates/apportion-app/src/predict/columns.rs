@@ -216,6 +216,11 @@ impl PeopleColumns {
     }
 }
 
+/// Returns whether any column is recognized as first names.
+pub(super) fn has_first_names(names: &[String]) -> bool {
+    recognized(names, &FIRST_NAMES).is_some()
+}
+
 /// Returns the code of the state of `within`.
 fn state_code(state: &str) -> Result<u64> {
     let unknown = || {

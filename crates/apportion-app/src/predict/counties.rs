@@ -22,9 +22,18 @@ pub(super) fn code_of_county(state: u64, name: &str) -> Option<u64> {
     names.get(&name).or_else(|| names.get(bare()?)).copied()
 }
 
-/// Reads the names of all counties.
+/// Reads the names of all counties in 2020, and of those in 2010 whose names no longer exist.
 fn read() -> Names {
-    let table = CensusTable::Counties2010.load();
+    let mut names = names_in(CensusTable::Counties2020);
+    for (state, older) in names_in(CensusTable::Counties2010) {
+        let names = names.entry(state).or_default();
+        older.into_iter().for_each(|(name, code)| _ = names.entry(name).or_insert(code));
+    }
+    names
+}
+
+fn names_in(table: CensusTable) -> Names {
+    let table = table.load();
     let mut names: HashMap<u64, HashMap<String, Vec<u64>>> = HashMap::new();
     for key in table.keys() {
         let mut parts = key.split('\t');
@@ -77,6 +86,9 @@ mod tests {
             (24, "Prince George's", Some(24033)),
             (22, "Orleans Parish", Some(22071)),
             (32, "Carson City", Some(32510)),
+            (46, "Oglala Lakota", Some(46102)),
+            (46, "Shannon", Some(46113)),
+            (51, "BEDFORD", Some(51019)),
             (35, "Doña Ana", Some(35013)),
             (35, "DONA ANA", Some(35013)),
             (72, "Bayamon", Some(72021)),

@@ -40,7 +40,7 @@ pub(super) fn read(request: &Request, classes: &Classes, context: &Context) -> R
 
 /// Combines the tables with the margin, if there is one.
 pub(super) fn model(request: &Request, tables: Tables, margin: Option<Vec<f64>>) -> Result<Bisg> {
-    let population = match request.model {
+    let population = match request.model() {
         Model::Voter => {
             let shares = margin.clone().unwrap_or_default();
             refuse_several_states(&tables)?;

@@ -35,7 +35,7 @@ use serde::{Serialize, Serializer};
 use self::columns::PeopleColumns;
 use self::passes::AllPeople;
 use self::people::Lookup;
-pub use self::request::{Model, Request};
+pub use self::request::{Model, NameLists, Request, Vintage};
 use self::scoring::{COUNTY, Layout, Scorer};
 use self::sources::{Tables, UsedTable};
 use self::summary::PredictSummary;
@@ -62,10 +62,11 @@ pub struct Response {
     pub unused: Vec<UnusedColumn>,
     /// The mean score of each class.
     pub posterior: Vec<f64>,
-    /// The shares of the classes among the people of the places or, without places, of the surnames; null if the tables
-    /// do not contain numbers of people.
+    /// The shares of the classes among the people of the places in the input or, without places, of the surnames; null if
+    /// the tables do not contain numbers of people.
     pub in_tables: Option<Vec<f64>>,
-    /// The number of people by how their surname was found: `exact`, `cleaned`, `part`, `both parts` or `none`.
+    /// The number of people by how their surname was found: `exact`, `cleaned`, `part`, `both parts`,
+    /// `voter list` or `none`.
     pub surname_match: MatchCounts,
     /// The number of people by how their first name was found, if first names are used.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -134,7 +135,7 @@ pub enum PopulationFit {
         seed: u64,
         /// `fbisg`: the number of sweeps that were discarded.
         burn_in: u16,
-        /// `fbisg`: the number of sweeps that were counted.
+        /// `fbisg`: the number of sweeps whose probabilities were averaged.
         sweeps: u16,
     },
 }
@@ -190,6 +191,9 @@ pub fn run(request: &Request, context: &Context) -> Result<Response> {
 
 fn predict(request: &Request, context: &Context) -> Result<Response> {
     let input = request.source.open(context)?;
+    let mut request = request.clone();
+    request.choose_model(columns::has_first_names(&input.columns(0)?));
+    let request = &request;
     let mut output = match request.source.is_in_memory() {
         true => None,
         false => Some(checked_output(request, &input)?),
@@ -214,6 +218,7 @@ fn predict(request: &Request, context: &Context) -> Result<Response> {
     columns.unused.iter().for_each(|column| context.note(column.note()));
     used.iter().for_each(|table| context.note(table.description.clone()));
     let population = population::describe(request, &used);
+    let voter_columns = population::voter_columns(&input)?;
     context.note(population::note(request, &population));
     let has_rows = !ColumnBatches::new(&input, &columns.all()).next_rows(1)?.is_empty();
     if !has_rows && output.is_some() {
@@ -252,6 +257,7 @@ fn predict(request: &Request, context: &Context) -> Result<Response> {
         bisg: &bisg,
         used: &used,
         population,
+        voter_remark: population::voter_remark(request, &voter_columns).map(|remark| context.render(&remark)),
         unused: columns.unused.iter().map(|column| column.contract(context)).collect(),
         margin,
         all: &all,
@@ -335,12 +341,12 @@ fn record(
     context: &Context,
 ) -> Result<Provenance> {
     let options = Recorded {
-        model: Some(request.model.name().into()),
+        model: Some(request.model().name().into()),
         prefix: Some(request.prefix.clone()),
         within: request.within.clone(),
         classes: classes.names().to_vec(),
         columns: columns.all(),
-        seed: (request.model == Model::Fbisg).then(|| request.gibbs().seed),
+        seed: (request.model() == Model::Fbisg).then(|| request.gibbs().seed),
         ..Recorded::default()
     };
     let mut provenance = Provenance::new("predict", context, options, hashes.finish(None)?);

@@ -1,4 +1,4 @@
-//! Models that use all people before any score is final: the weights and cells of raking, and the draws of fBISG.
+//! Models that use all people before any score is final: the weights and cells of raking, and the scores of fBISG.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -26,8 +26,8 @@ pub(super) enum AllPeople {
     Unused,
     /// The weights of raking to one margin, and the number of passes.
     Weights(Vec<f64>, usize),
-    /// The draws of fBISG, row by row.
-    Draws(Vec<u16>),
+    /// The scores of fBISG, row by row, in single precision to save memory; zeros for people without a place.
+    Means(Vec<f32>),
     /// The scores of each cell, raked to margins by surname and place.
     Raked(RakedCells, Fit),
 }
@@ -43,11 +43,11 @@ impl AllPeople {
         context: &Context,
     ) -> Result<AllPeople> {
         let pass = Pass { input, lookup, context };
-        match request.model {
+        match request.model() {
             Model::Bisg | Model::Bifsg | Model::Voter => Ok(AllPeople::Unused),
             Model::Fbisg => {
                 let _working = context.working("drawing");
-                Ok(AllPeople::Draws(pass.draw(&request.gibbs())?))
+                Ok(AllPeople::Means(pass.draw(&request.gibbs())?))
             }
             Model::Rake => {
                 let _working = context.working("raking");
@@ -63,7 +63,7 @@ impl AllPeople {
     /// Returns the number of people, if the same people must be read again.
     pub(super) fn rows(&self, bisg: &Bisg) -> Option<usize> {
         match self {
-            AllPeople::Draws(draws) => Some(draws.len() / bisg.classes()),
+            AllPeople::Means(means) => Some(means.len() / bisg.classes()),
             AllPeople::Unused | AllPeople::Weights(..) | AllPeople::Raked(..) => None,
         }
     }
@@ -132,8 +132,8 @@ impl Pass<'_> {
         Ok(AllPeople::Raked(raked, fit))
     }
 
-    /// Returns how often each person was drawn for each class, row by row. People without a place have zeros.
-    fn draw(&self, gibbs: &Gibbs) -> Result<Vec<u16>> {
+    /// Returns the scores of fBISG, row by row. People without a place have zeros.
+    fn draw(&self, gibbs: &Gibbs) -> Result<Vec<f32>> {
         let bisg = self.lookup.bisg;
         let likelihoods = bisg.likelihoods()?;
         let mut people: Vec<(NameId, NameId, u64)> = Vec::new();
@@ -142,27 +142,28 @@ impl Pass<'_> {
             return Err(Error::data("fBISG is limited to 4 billion people at once; split the input"));
         }
         let k = bisg.classes();
-        let mut all = vec![0u16; people.len() * k];
+        let mut all = vec![0f32; people.len() * k];
         let places = rows_by_place(&people);
         let (done, total) = (AtomicU64::new(0), places.iter().map(|(_, rows)| rows.len() as u64).sum());
         self.context.progress.begin("drawing", total);
         for some in places.chunks(PLACES_AT_ONCE) {
-            let draw_place = |(place, rows): &(u64, Vec<u32>)| -> Result<Vec<u16>> {
+            let draw_place = |(place, rows): &(u64, Vec<u32>)| -> Result<Vec<f64>> {
                 self.context.check_cancelled()?;
                 let mut names = vec![0.0; rows.len() * k];
                 for (row, names) in rows.iter().zip(names.chunks_exact_mut(k)) {
                     let (surname, first_name, _) = people[*row as usize];
                     likelihoods.of(surname, first_name, names);
                 }
-                let draws = gibbs.draws(*place, bisg.people_at(*place).unwrap_or_default(), &names);
+                let means = gibbs.scores(*place, bisg.people_at(*place).unwrap_or_default(), &names);
                 let done = done.fetch_add(rows.len() as u64, Ordering::Relaxed) + rows.len() as u64;
                 self.context.progress.update(done, done);
-                Ok(draws)
+                Ok(means)
             };
-            let drawn: Vec<Vec<u16>> = some.par_iter().map(draw_place).collect::<Result<_>>()?;
+            let drawn: Vec<Vec<f64>> = some.par_iter().map(draw_place).collect::<Result<_>>()?;
             for ((_, rows), drawn) in some.iter().zip(drawn) {
                 for (row, drawn) in rows.iter().zip(drawn.chunks_exact(k)) {
-                    all[*row as usize * k..(*row as usize + 1) * k].copy_from_slice(drawn);
+                    let into = &mut all[*row as usize * k..(*row as usize + 1) * k];
+                    into.iter_mut().zip(drawn).for_each(|(into, mean)| *into = *mean as f32);
                 }
             }
         }

@@ -45,8 +45,8 @@ pub(super) enum Adjustment<'a> {
     None,
     /// Scores are multiplied by the weights of the classes.
     Weights(&'a [f64]),
-    /// Scores are the frequencies of the classes in these draws, for each person of the batch.
-    Draws(&'a [u16]),
+    /// Scores are replaced by these of fBISG, for each person of the batch.
+    Means(&'a [f32]),
     /// Scores are replaced by those of each cell, raked to margins by surname and place.
     Raked(&'a RakedCells, &'a KnownMargins),
 }
@@ -233,11 +233,13 @@ impl People {
         match adjustment {
             Adjustment::None => {}
             Adjustment::Weights(weights) => rows.for_each(|scores| reweight(scores, weights)),
-            Adjustment::Draws(draws) => {
-                let draws = draws.get(start * k..).unwrap_or_default().chunks_exact(k);
-                for (((scores, draws), person), info) in rows.zip(draws).zip(people).zip(&mut scored.matches) {
-                    if set_frequencies(scores, draws) {
-                        info.place = bisg.place_of(&person.place).and_then(|place| bisg.level_at(place));
+            Adjustment::Means(means) => {
+                let means = means.get(start * k..).unwrap_or_default().chunks_exact(k);
+                for (((scores, means), person), info) in rows.zip(means).zip(people).zip(&mut scored.matches) {
+                    if set_means(scores, means)
+                        && let Some((level, row)) = bisg.place_of(&person.place).and_then(|place| bisg.level_at(place))
+                    {
+                        (info.place, info.place_row) = (Some(level), row);
                     }
                 }
             }
@@ -252,7 +254,11 @@ impl People {
     /// to them.
     #[inline]
     fn place(&self, row: usize, tally: &mut Tally) -> Place<'_> {
-        let mut place = Place { own: self.own_place.as_ref().map(|names| names.get(row)), ..Place::default() };
+        let mut place = Place {
+            own: self.own_place.as_ref().map(|names| names.get(row)),
+            code: self.within.map(|state| (Level::State, state)),
+            ..Place::default()
+        };
         let (mut state, mut county) = (self.within, None);
         for codes in self.codes.iter().rev() {
             let (level, Some(code)) = (codes.level, codes.get(row, state)) else { continue };
@@ -269,7 +275,7 @@ impl People {
                 Level::Zcta => place.zcta = Some(code),
                 Level::State => state = Some(code),
                 Level::County => county = Some(code),
-                Level::Own | Level::BlockGroup | Level::Tract | Level::Nation | Level::All => {}
+                Level::Own | Level::BlockGroup | Level::Tract | Level::ZipPrefix | Level::Nation | Level::All => {}
             }
             if level.is_nested() {
                 place.wider.rotate_right(1);
@@ -280,12 +286,11 @@ impl People {
     }
 }
 
-/// Sets scores to the frequencies of the classes in the draws. Returns whether there are draws; if not, the scores are
-/// unchanged.
-fn set_frequencies(scores: &mut [f64], draws: &[u16]) -> bool {
-    let sum: f64 = draws.iter().copied().map(f64::from).sum();
+/// Sets scores to means, which sum to one after rounding. Returns whether there are any; if not, the scores are unchanged.
+fn set_means(scores: &mut [f64], means: &[f32]) -> bool {
+    let sum: f64 = means.iter().copied().map(f64::from).sum();
     if sum > 0.0 {
-        scores.iter_mut().zip(draws).for_each(|(score, &count)| *score = f64::from(count) / sum);
+        scores.iter_mut().zip(means).for_each(|(score, &mean)| *score = f64::from(mean) / sum);
     }
     sum > 0.0
 }

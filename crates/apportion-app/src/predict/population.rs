@@ -1,15 +1,24 @@
 //! The people that the scores describe: those of the tables, or people with the class shares of a margin.
 
 use apportion::text::{Message, Setting};
+use apportion_io::Input;
 
 use super::sources::{TableRole, UsedTable};
 use super::{Model, Request};
+use crate::Result;
+
+/// Parts of the names of columns that voter files have.
+const VOTER_WORDS: [&str; 4] = ["party", "voter", "registr", "ncid"];
 
 /// Describes the people whose class shares the scores have, by the tables that were used.
 pub(super) fn describe(request: &Request, used: &[UsedTable]) -> String {
-    let mut parts = Vec::new();
+    let mut parts: Vec<String> = Vec::new();
     for role in [TableRole::Places, TableRole::Surnames, TableRole::FirstNames] {
-        parts.extend(used.iter().filter(|table| table.role == role).map(UsedTable::population));
+        for part in used.iter().filter(|table| table.role == role).map(UsedTable::population) {
+            if !parts.contains(&part) {
+                parts.push(part);
+            }
+        }
     }
     let tables = parts.join("; ");
     match &request.margin_names()[..] {
@@ -25,7 +34,32 @@ pub(super) fn note(request: &Request, population: &str) -> Message {
         return note;
     }
     note + ". Voters, borrowers and patients usually have other class shares; if you know theirs, give them with "
-        + Setting::Margin.with("FILE")
+        + margin()
+}
+
+/// Returns the columns that a voter file has.
+pub(super) fn voter_columns(input: &Input) -> Result<Vec<String>> {
+    let is_of_voters = |name: &String| VOTER_WORDS.iter().any(|word| name.to_ascii_lowercase().contains(word));
+    Ok(input.columns(0)?.into_iter().filter(is_of_voters).collect())
+}
+
+/// Returns a warning if the file looks like one of voters, but the scores are those of all adults or residents.
+pub(super) fn voter_remark(request: &Request, columns: &[String]) -> Option<Message> {
+    if columns.is_empty() || !request.margin_names().is_empty() {
+        return None;
+    }
+    let problem = format!(
+        "the people look like voters (column {:?}), but the scores describe all adults or residents of their places; among \
+         voters, some classes have other shares, and labels that match the scores would be off. Give the shares of the voters \
+         with ",
+        columns[0]
+    );
+    Some(Message::from(problem) + margin())
+}
+
+/// Returns the settings that score people with other class shares.
+fn margin() -> Message {
+    Message::from(Setting::Margin.with("FILE"))
         + " and "
         + Setting::Model.with(Model::Voter.name())
         + " or "

@@ -31,8 +31,9 @@ pub struct Request {
     /// Whether and where provenance is written.
     #[serde(flatten)]
     pub provenance: ProvenanceSettings,
-    /// The model.
-    pub model: Model,
+    /// The model. If not set, `bifsg` if the people have first names and the tables of names are built-in ones, otherwise
+    /// `bisg`.
+    pub model: Option<Model>,
     /// The surname column; recognized by name if not set.
     pub surname: Option<String>,
     /// The first name column; recognized by name if not set.
@@ -50,8 +51,12 @@ pub struct Request {
     pub county: Option<String>,
     /// The column of states: abbreviations, names or FIPS codes.
     pub state: Option<String>,
-    /// The table of surnames: a file, or the name of a built-in table.
-    pub surnames: String,
+    /// The Census of the built-in tables.
+    pub vintage: Vintage,
+    /// The lists in which names are looked up, if the tables of names are built-in ones.
+    pub names: NameLists,
+    /// The table of surnames: a file, or the name of a built-in table. If not set, that of the vintage.
+    pub surnames: Option<String>,
     /// The table of first names: a file, or the name of a built-in table.
     pub first_names: String,
     /// Tables of places, at most one per level; `none` for scores by names alone. If empty, built-in tables are used.
@@ -85,7 +90,7 @@ pub struct Request {
     pub seed: Option<u64>,
     /// For `fbisg`: the number of sweeps that are discarded.
     pub burn_in: Option<u16>,
-    /// For `fbisg`: the number of sweeps that are counted.
+    /// For `fbisg`: the number of sweeps whose probabilities are averaged.
     pub sweeps: Option<u16>,
     /// The prefix of the score columns.
     pub prefix: String,
@@ -125,6 +130,30 @@ impl Model {
     }
 }
 
+/// The Census of the built-in tables.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum Vintage {
+    /// Surnames and adults of the Census of 2020.
+    #[default]
+    #[serde(rename = "2020")]
+    Census2020,
+    /// Surnames and residents of the Census of 2010.
+    #[serde(rename = "2010")]
+    Census2010,
+}
+
+/// The lists in which names are looked up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum NameLists {
+    /// The Census list, then the voter list.
+    #[default]
+    All,
+    /// The Census list only.
+    Census,
+}
+
 impl Default for Request {
     fn default() -> Request {
         Request {
@@ -133,7 +162,7 @@ impl Default for Request {
             force: false,
             safe_csv: false,
             provenance: ProvenanceSettings::default(),
-            model: Model::default(),
+            model: None,
             surname: None,
             first_name: None,
             place: None,
@@ -142,7 +171,9 @@ impl Default for Request {
             zcta: None,
             county: None,
             state: None,
-            surnames: CensusTable::Surnames2020.name().into(),
+            vintage: Vintage::default(),
+            names: NameLists::default(),
+            surnames: None,
             first_names: CensusTable::FirstNames2020.name().into(),
             geography: Vec::new(),
             numbers: None,
@@ -167,14 +198,14 @@ impl Default for Request {
 impl Request {
     /// Refuses settings that are invalid or cannot be combined.
     pub(super) fn check(&self) -> Result<()> {
-        let is = |model: Model| self.model == model;
+        let is = |model: Model| self.model() == model;
         let by_row = self.surname_margin.is_some() || self.place_margin.is_some();
         let only_for =
             |setting: Setting, model: Model| Message::from(setting) + " requires " + Setting::Model.with(model.name());
-        let model = || Message::from(Setting::Model.with(self.model.name()));
+        let model = || Message::from(Setting::Model.with(self.model().name()));
         let both_margins =
             |between: &'static str| Message::from(Setting::SurnameMargin) + between + Setting::PlaceMargin;
-        let problem = if self.first_name.is_some() && is(Model::Bisg) {
+        let problem = if self.first_name.is_some() && self.model == Some(Model::Bisg) {
             let problem = ": bisg uses surname and place only; use ";
             Message::from(Setting::FirstName) + problem + Setting::Model.with(Model::Bifsg.name())
         } else if self.margin_name().is_some() && !is(Model::Voter) && !is(Model::Rake) {
@@ -209,9 +240,23 @@ impl Request {
         Err(Error::settings(problem))
     }
 
+    /// Returns the model.
+    pub(super) fn model(&self) -> Model {
+        self.model.unwrap_or_default()
+    }
+
+    /// Chooses the model if none is set: BIFSG if the people have first names. On simulated people, its log loss is lower
+    /// than that of BISG even if the first names of 40% of them say no more than their surnames.
+    pub(super) fn choose_model(&mut self, has_first_names: bool) {
+        let is_built_in = |name: &str| CensusTable::named(name).is_some() && !self.tables.contains_key(name);
+        let fits = is_built_in(self.surname_table()) && is_built_in(&self.first_names);
+        let uses_first_names = self.first_name.is_some() || has_first_names && fits;
+        self.model.get_or_insert(if uses_first_names { Model::Bifsg } else { Model::Bisg });
+    }
+
     /// Describes the model in a few words.
     pub(super) fn describe_model(&self) -> String {
-        let name = match self.model {
+        let name = match self.model() {
             Model::Bisg => "BISG",
             Model::Bifsg => "BIFSG",
             Model::Voter => "voter BISG, fitted",
@@ -240,6 +285,15 @@ impl Request {
         margins.into_iter().flatten().collect()
     }
 
+    /// Returns the table of surnames: a file, or the name of a built-in table.
+    pub(super) fn surname_table(&self) -> &str {
+        let default = match self.vintage {
+            Vintage::Census2020 => CensusTable::Surnames2020,
+            Vintage::Census2010 => CensusTable::Surnames2010,
+        };
+        self.surnames.as_deref().unwrap_or(default.name())
+    }
+
     /// Returns the settings of fBISG.
     pub(super) fn gibbs(&self) -> Gibbs {
         let default = Gibbs::default();
@@ -252,12 +306,12 @@ impl Request {
 
     /// Returns whether first names are used.
     pub(super) fn needs_first_names(&self) -> bool {
-        self.model == Model::Bifsg || self.first_name.is_some()
+        self.model() == Model::Bifsg || self.first_name.is_some()
     }
 
     /// Returns whether the model needs places as people by class.
     pub(super) fn needs_people_by_place(&self) -> bool {
-        match self.model {
+        match self.model() {
             Model::Voter | Model::Fbisg => true,
             Model::Bisg | Model::Bifsg | Model::Rake => false,
         }
@@ -285,7 +339,8 @@ impl Request {
         ];
         let margins = margins.into_iter().filter_map(|(setting, path)| Some((setting, path.as_ref()?)));
         let margins = margins.filter(|(setting, _)| *setting != Setting::Margin || self.margin_table.is_none());
-        let names = [(Setting::Surnames, &self.surnames), (Setting::FirstNames, &self.first_names)];
+        let names = self.surnames.iter().map(|path| (Setting::Surnames, path));
+        let names = names.chain([(Setting::FirstNames, &self.first_names)]);
         let places = self.geography.iter().map(|path| (Setting::Geography, path));
         let files = margins.chain(names).chain(places).filter(|(_, path)| !self.tables.contains_key(*path));
         files.map(|(setting, path)| SideInput::new(setting, path)).collect()
@@ -302,9 +357,11 @@ mod tests {
         let text =
             r#"{"inputs": ["people.csv"], "model": "fbisg", "crosswalk": {"api": "asian"}, "no_provenance": true}"#;
         let request: Request = serde_json::from_str(text).unwrap();
-        assert_eq!((request.model, request.source.inputs), (Model::Fbisg, vec!["people.csv".to_owned()]));
-        assert_eq!((request.surnames.as_str(), request.prefix.as_str()), ("surnames-2020", "p_"));
+        assert_eq!((request.model(), request.source.inputs), (Model::Fbisg, vec!["people.csv".to_owned()]));
+        assert_eq!((request.surname_table(), request.prefix.as_str()), ("surnames-2020", "p_"));
         assert_eq!((request.crosswalk["api"].as_str(), request.provenance.no_provenance), ("asian", true));
+        let older: Request = serde_json::from_str(r#"{"vintage": "2010", "names": "census"}"#).unwrap();
+        assert_eq!((older.surname_table(), older.names), ("surnames-2010", NameLists::Census));
         for model in Model::ALL {
             assert_eq!(serde_json::to_value(model).unwrap(), model.name());
         }
@@ -312,12 +369,15 @@ mod tests {
 
     #[test]
     fn invalid_settings_are_refused() {
-        let rake = Request { model: Model::Rake, ..Request::default() };
+        let rake = Request { model: Some(Model::Rake), ..Request::default() };
         let by_place = Request { place_margin: Some("p.csv".into()), ..rake.clone() };
         for (request, expected) in [
             (rake, "`model` rake needs target shares: use `margin`, or `surname_margin` and `place_margin`"),
             (Request { tolerance: Some(2.0), ..by_place }, "`tolerance`: it must be from 0 to 1"),
-            (Request { model: Model::Fbisg, sweeps: Some(0), ..Request::default() }, "`sweeps`: it must be at least 1"),
+            (
+                Request { model: Some(Model::Fbisg), sweeps: Some(0), ..Request::default() },
+                "`sweeps`: it must be at least 1",
+            ),
         ] {
             let error = request.check().unwrap_err();
             assert!(error.is_usage());

@@ -53,8 +53,8 @@ impl<'a> Scorer<'a> {
             let people = People::new(&batch, self.lookup, &mut self.cache)?;
             let adjustment = match (self.all, self.lookup.margins) {
                 (AllPeople::Weights(weights, _), _) => Adjustment::Weights(weights),
-                (AllPeople::Draws(draws), _) => {
-                    Adjustment::Draws(draws.get(row * bisg.classes()..).unwrap_or_default())
+                (AllPeople::Means(means), _) => {
+                    Adjustment::Means(means.get(row * bisg.classes()..).unwrap_or_default())
                 }
                 (AllPeople::Raked(raked, _), Some(margins)) => Adjustment::Raked(raked, margins),
                 (AllPeople::Raked(..), None) | (AllPeople::Unused, _) => Adjustment::None,

@@ -7,12 +7,11 @@ use apportion::text::{Message, Setting};
 use apportion_bisg::census::{CLASSES, CensusTable};
 use apportion_bisg::{KnownMargins, Level, NameTable, Numbers, PlaceTable};
 use apportion_io::{
-    Input, InputOptions, KeyedFile, KeyedOptions, KeyedTable, MemoryTable, PlaceCode, Subject, TableKeys, did_you_mean,
-    same_name,
+    Input, InputOptions, KeyedFile, KeyedOptions, KeyedTable, MemoryTable, Subject, TableKeys, did_you_mean, same_name,
 };
 
-use super::Request;
 use super::columns::PeopleColumns;
+use super::{NameLists, Request, Vintage};
 use crate::text::count;
 use crate::{Error, Result};
 
@@ -61,6 +60,9 @@ impl Tables {
 struct TableFiles {
     surnames: KeyedTable,
     first_names: Option<KeyedTable>,
+    /// Voter lists, for names that are not in the tables of names.
+    voter_surnames: Option<KeyedTable>,
+    voter_first_names: Option<KeyedTable>,
     places: Vec<KeyedTable>,
     surname_margin: Option<KeyedTable>,
     place_margin: Option<KeyedTable>,
@@ -73,12 +75,17 @@ impl TableFiles {
         let tables = &request.tables;
         let names = |name: &str, subject, setting| read(name, tables, subject, &options, setting);
         let places = |name: &str, setting| read_places(name, tables, columns.own_place.as_deref(), &options, setting);
+        let surnames = names(request.surname_table(), Subject::Surnames, Setting::Surnames)?;
+        let first_names = match columns.first_name {
+            Some(_) => Some(names(&request.first_names, Subject::FirstNames, Setting::FirstNames)?),
+            None => None,
+        };
+        let voter_list = |table: &KeyedTable| voter_list(request, table);
         Ok(TableFiles {
-            surnames: names(&request.surnames, Subject::Surnames, Setting::Surnames)?,
-            first_names: match columns.first_name {
-                Some(_) => Some(names(&request.first_names, Subject::FirstNames, Setting::FirstNames)?),
-                None => None,
-            },
+            voter_surnames: voter_list(&surnames),
+            voter_first_names: first_names.as_ref().and_then(voter_list),
+            surnames,
+            first_names,
             places: if request.is_by_names_alone() {
                 Vec::new()
             } else if request.geography.is_empty() {
@@ -99,9 +106,11 @@ impl TableFiles {
 
     fn all(&self) -> impl Iterator<Item = (TableRole, &KeyedTable)> {
         let margins = self.surname_margin.iter().chain(&self.place_margin).map(|table| (TableRole::Margin, table));
-        let first_names = self.first_names.iter().map(|table| (TableRole::FirstNames, table));
+        let surnames = std::iter::once(&self.surnames).chain(&self.voter_surnames);
+        let first_names = self.first_names.iter().chain(&self.voter_first_names);
         let places = self.places.iter().map(|table| (TableRole::Places, table));
-        std::iter::once((TableRole::Surnames, &self.surnames)).chain(first_names).chain(places).chain(margins)
+        let names = surnames.map(|table| (TableRole::Surnames, table));
+        names.chain(first_names.map(|table| (TableRole::FirstNames, table))).chain(places).chain(margins)
     }
 
     /// Converts all tables to the classes of the request, or by default those of the surname table.
@@ -115,13 +124,14 @@ impl TableFiles {
         }
         let classes = self.surnames.classes.clone();
         let margins = self.surname_margin.iter_mut().chain(&mut self.place_margin);
-        for table in self.first_names.iter_mut().chain(&mut self.places).chain(margins) {
+        let voters = self.voter_surnames.iter_mut().chain(&mut self.voter_first_names);
+        for table in self.first_names.iter_mut().chain(voters).chain(&mut self.places).chain(margins) {
             table.rename(&crosswalk)?;
             table.reorder_classes(&classes)?;
         }
-        let has_states = self.places.is_empty() || self.places.iter().any(|table| table.level().is_nested());
-        if within.is_some() && !has_states {
-            let problem = ": no place table contains states; add one that does, such as counties-2010";
+        let has_states = |table: &KeyedTable| table.level().is_nested() || table.level() == Level::Zcta;
+        if within.is_some() && !self.places.is_empty() && !self.places.iter().any(has_states) {
+            let problem = ": no place table contains states; add one that does, such as counties-2020";
             return Err(Error::settings(Message::from(Setting::Within) + problem));
         }
         let mut places = Vec::new();
@@ -137,8 +147,8 @@ impl TableFiles {
         };
         Ok(Tables {
             classes,
-            surnames: self.surnames.into_names()?,
-            first_names: self.first_names.map(KeyedTable::into_names).transpose()?,
+            surnames: names(self.surnames, self.voter_surnames)?,
+            first_names: self.first_names.map(|table| names(table, self.voter_first_names)).transpose()?,
             places,
             margins,
             used,
@@ -169,6 +179,44 @@ impl UsedTable {
     }
 }
 
+/// Returns a table of names, with the voter list if there is one.
+fn names(table: KeyedTable, voters: Option<KeyedTable>) -> Result<NameTable> {
+    let table = table.into_names()?;
+    Ok(match voters {
+        Some(voters) => table.with_voter_list(voters.into_names()?)?,
+        None => table,
+    })
+}
+
+/// Returns the voter list for names that are not in a built-in table, with the class shares of that table; `None` if the
+/// table is a file, or voter lists are not used.
+fn voter_list(request: &Request, table: &KeyedTable) -> Option<KeyedTable> {
+    let built_in = CensusTable::named(table.path.to_str()?)?;
+    if request.names == NameLists::Census || request.tables.contains_key(built_in.name()) {
+        return None;
+    }
+    let list = match subject_of(built_in) {
+        Subject::Surnames => CensusTable::VoterSurnames,
+        Subject::FirstNames => CensusTable::VoterFirstNames,
+        Subject::Places => return None,
+    };
+    let mut margin = [0.0; CLASSES.len()];
+    for (shares, count) in table.values.chunks_exact(CLASSES.len()).zip(table.counts.iter().flatten()) {
+        let sum: f64 = shares.iter().sum();
+        margin.iter_mut().zip(shares).for_each(|(all, share)| *all += count * share / sum);
+    }
+    let rows = list.load();
+    Some(KeyedTable {
+        path: PathBuf::from(list.name()),
+        key: list.key().into(),
+        keys: TableKeys::Texts(rows.keys().map(str::to_owned).collect()),
+        classes: CLASSES.map(String::from).to_vec(),
+        values: rows.voter_shares(&margin),
+        counts: None,
+        numbers: Numbers::Shares,
+    })
+}
+
 /// Returns the places of a table, or only those of one state.
 fn places_within(table: KeyedTable, within: Option<u64>) -> Result<PlaceTable> {
     let path = table.path.clone();
@@ -184,9 +232,32 @@ fn places_within(table: KeyedTable, within: Option<u64>) -> Result<PlaceTable> {
 
 /// Returns the built-in tables for the place columns of the people.
 fn census_places(request: &Request, columns: &PeopleColumns) -> Result<Vec<KeyedTable>> {
+    match request.vintage {
+        Vintage::Census2020 if !columns.codes.is_empty() => Ok(places_of_2020(columns)),
+        Vintage::Census2020 | Vintage::Census2010 => places_of_2010(request, columns),
+    }
+}
+
+/// Returns the tables of the smallest places that the people have. Larger ones are their sums. The counties, which are
+/// small, are for people whose places are unknown.
+fn places_of_2020(columns: &PeopleColumns) -> Vec<KeyedTable> {
+    let has = |level: Level| columns.codes.iter().any(|(own, _)| *own == level);
+    let mut tables = vec![CensusTable::Counties2020];
+    if has(Level::BlockGroup) {
+        tables.push(CensusTable::BlockGroups2020);
+    } else if has(Level::Tract) {
+        tables.push(CensusTable::Tracts2020);
+    }
+    if has(Level::Zcta) {
+        tables.push(CensusTable::Zctas2020);
+    }
+    tables.into_iter().map(built_in).collect()
+}
+
+fn places_of_2010(request: &Request, columns: &PeopleColumns) -> Result<Vec<KeyedTable>> {
     let mut places = Vec::new();
     let has_zctas = columns.codes.iter().any(|(level, _)| *level == Level::Zcta);
-    // The built-in ZCTAs have no states and no people by class.
+    // The ZCTAs of 2010 have no people by class.
     if has_zctas && !request.needs_people_by_place() && request.within.is_none() {
         places.push(built_in(CensusTable::Zctas2010));
     }
@@ -199,12 +270,12 @@ fn census_places(request: &Request, columns: &PeopleColumns) -> Result<Vec<Keyed
     Err(Error::data(if !has_zctas {
         Message::from("no built-in table has such places; provide one with ") + Setting::Geography.with("FILE")
     } else if request.needs_people_by_place() {
-        let problem = ": it needs the number of people by place and class, which the built-in ZIP code table does not have; name a \
-                       county or state column, or provide people by ZIP code with ";
-        Message::from(Setting::Model.with(request.model.name())) + problem + Setting::Geography.with("FILE")
+        let problem =
+            ": it needs the number of people by place and class, which the ZIP code table of 2010 does not have; use ";
+        Message::from(Setting::Model.with(request.model().name())) + problem + Setting::Vintage.with("2020")
     } else {
-        let problem = ": ZIP codes do not identify a state; name a county or state column, or leave it out";
-        Message::from(Setting::Within) + problem
+        let problem = ": the ZIP code table of 2010 has no people by class; leave it out, or use ";
+        Message::from(Setting::Within) + problem + Setting::Vintage.with("2020")
     }))
 }
 
@@ -225,6 +296,10 @@ fn read(
     if let Some(table) = CensusTable::named(name) {
         if subject_of(table) != subject {
             let problem = format!(": {name} is another kind of table; `apportion tables` lists them");
+            return Err(Error::settings(Message::from(setting) + problem));
+        }
+        if table.is_voter_list() {
+            let problem = format!(": {name} has no counts; it is used for names that are not in the other table");
             return Err(Error::settings(Message::from(setting) + problem));
         }
         return Ok(built_in(table));
@@ -261,31 +336,30 @@ fn read_places(
 /// Returns the kind of keys of a built-in table.
 fn subject_of(table: CensusTable) -> Subject {
     match table {
-        CensusTable::Surnames2020 | CensusTable::Surnames2010 => Subject::Surnames,
-        CensusTable::FirstNames2020 => Subject::FirstNames,
-        CensusTable::Counties2010 | CensusTable::Zctas2010 => Subject::Places,
+        CensusTable::Surnames2020 | CensusTable::Surnames2010 | CensusTable::VoterSurnames => Subject::Surnames,
+        CensusTable::FirstNames2020 | CensusTable::VoterFirstNames => Subject::FirstNames,
+        CensusTable::BlockGroups2020
+        | CensusTable::Tracts2020
+        | CensusTable::Counties2020
+        | CensusTable::States2020
+        | CensusTable::Zctas2020
+        | CensusTable::Counties2010
+        | CensusTable::Zctas2010 => Subject::Places,
     }
 }
 
 /// Returns a built-in table in the same form as a table from a file.
 pub(crate) fn built_in(table: CensusTable) -> KeyedTable {
     let rows = table.load();
-    let codes = |level: Level| {
-        let code = |key: &str| PlaceCode::from_text(key.split('\t').next().unwrap_or_default(), level);
-        TableKeys::Codes(level, rows.keys().filter_map(code).map(|code| code.code).collect())
-    };
-    let keys = match table {
-        CensusTable::Counties2010 => codes(Level::County),
-        CensusTable::Zctas2010 => codes(Level::Zcta),
-        CensusTable::Surnames2020 | CensusTable::Surnames2010 | CensusTable::FirstNames2020 => {
-            TableKeys::Texts(rows.keys().map(str::to_owned).collect())
-        }
+    let keys = match table.level() {
+        Some(level) => TableKeys::Codes(level, rows.codes().unwrap_or_default()),
+        None => TableKeys::Texts(rows.keys().map(str::to_owned).collect()),
     };
     KeyedTable {
         path: PathBuf::from(table.name()),
         key: table.key().into(),
         keys,
-        classes: CLASSES.map(String::from).to_vec(),
+        classes: table.classes().iter().map(|class| (*class).to_owned()).collect(),
         values: rows.values,
         counts: rows.counts.map(|counts| counts.into_iter().map(|count| count as f64).collect()),
         numbers: table.numbers(),
@@ -302,7 +376,7 @@ pub(crate) fn describe(table: &KeyedTable) -> String {
             Level::Zcta => "ZCTAs",
             Level::County => "counties",
             Level::State => "states",
-            Level::Own | Level::Nation | Level::All => "places",
+            Level::Own | Level::ZipPrefix | Level::Nation | Level::All => "places",
         },
     };
     let numbers = match (table.numbers, table.counts.is_some()) {

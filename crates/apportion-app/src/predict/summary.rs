@@ -17,6 +17,8 @@ pub(super) struct PredictSummary<'a> {
     pub(super) bisg: &'a Bisg,
     pub(super) used: &'a [UsedTable],
     pub(super) population: String,
+    /// The warning about a file of voters, if it looks like one.
+    pub(super) voter_remark: Option<String>,
     pub(super) unused: Vec<UnusedColumn>,
     pub(super) margin: Option<Vec<f64>>,
     pub(super) all: &'a AllPeople,
@@ -28,15 +30,16 @@ impl PredictSummary<'_> {
     pub(super) fn response(self) -> Response {
         let tally = self.tally;
         let mut remarks = self.bisg.remarks().to_vec();
+        remarks.extend(self.voter_remark.clone());
         remarks.extend(tally.warnings(self.columns.is_closer_than_state()));
         Response {
             apportion: env!("CARGO_PKG_VERSION").into(),
-            model: self.request.model,
+            model: self.request.model(),
             people: tally.people,
             classes: self.classes.names().to_vec(),
             columns: self.columns.by_content(),
             posterior: tally.posterior(),
-            in_tables: self.bisg.margin().map(<[f64]>::to_vec),
+            in_tables: tally.shares_in_places(self.bisg).or_else(|| self.bisg.margin().map(<[f64]>::to_vec)),
             surname_match: tally.surname_match(),
             first_name_match: tally.first_name_match(),
             place_used: tally.place_used(),
@@ -62,7 +65,7 @@ impl PredictSummary<'_> {
             AllPeople::Weights(weights, passes) => {
                 Some(PopulationFit::Raked { weights: weights.clone(), passes: *passes })
             }
-            AllPeople::Draws(_) => {
+            AllPeople::Means(_) => {
                 let gibbs = self.request.gibbs();
                 Some(PopulationFit::Drawn { seed: gibbs.seed, burn_in: gibbs.burn_in, sweeps: gibbs.kept })
             }

@@ -18,6 +18,8 @@ pub(super) struct Tally {
     /// People by the level of the place that was used; the last entry counts people without a place.
     places: Vec<u64>,
     levels: Vec<&'static str>,
+    /// The places that were used, by level: a bit for each row of its table.
+    places_seen: Vec<Vec<u64>>,
     dropped: [u64; PARTS.len()],
     /// Codes whose leading zeros were restored.
     pub(super) repaired: u64,
@@ -35,6 +37,7 @@ impl Tally {
             first_names: [0; NameMatch::ALL.len()],
             places: vec![0; levels.len() + 1],
             levels,
+            places_seen: bisg.rows_by_level().into_iter().map(|rows| vec![0; rows.div_ceil(64)]).collect(),
             dropped: [0; PARTS.len()],
             repaired: 0,
             sums: vec![0; bisg.classes()],
@@ -48,6 +51,10 @@ impl Tally {
         self.surnames[info.surname as usize] += 1;
         self.first_names[info.first_name as usize] += 1;
         self.places[info.place.map_or(self.levels.len(), usize::from)] += 1;
+        if let Some(level) = info.place {
+            let row = info.place_row as usize;
+            self.places_seen[usize::from(level)][row / 64] |= 1 << (row % 64);
+        }
         let dropped = [info.without_surname, info.without_first_name, info.place.is_none()];
         self.dropped.iter_mut().zip(dropped).for_each(|(count, dropped)| *count += u64::from(dropped));
         self.sums.iter_mut().zip(scores).for_each(|(sum, score)| *sum += i128::from(GRID.round(*score)));
@@ -61,6 +68,9 @@ impl Tally {
         add(&mut self.first_names, &other.first_names);
         add(&mut self.places, &other.places);
         add(&mut self.dropped, &other.dropped);
+        for (own, other) in self.places_seen.iter_mut().zip(&other.places_seen) {
+            own.iter_mut().zip(other).for_each(|(own, other)| *own |= other);
+        }
         self.sums.iter_mut().zip(&other.sums).for_each(|(own, other)| *own += other);
     }
 
@@ -68,6 +78,21 @@ impl Tally {
     pub(super) fn posterior(&self) -> Vec<f64> {
         let people = self.people.max(1) as f64 * Grid::UNIT as f64;
         self.sums.iter().map(|&sum| sum as f64 / people).collect()
+    }
+
+    /// Returns the shares of the classes among the people of the places that were used, each place counted once; `None` if
+    /// the tables do not have people.
+    pub(super) fn shares_in_places(&self, bisg: &Bisg) -> Option<Vec<f64>> {
+        let mut sums = vec![0.0; bisg.classes()];
+        for (level, seen) in self.places_seen.iter().enumerate() {
+            let rows = (0..64 * seen.len()).filter(|row| seen[row / 64] >> (row % 64) & 1 == 1);
+            for row in rows {
+                let people = bisg.people_in(level, row)?;
+                sums.iter_mut().zip(people).for_each(|(sum, people)| *sum += people);
+            }
+        }
+        let all: f64 = sums.iter().sum();
+        (all > 0.0).then(|| sums.iter().map(|sum| sum / all).collect())
     }
 
     /// Returns people by how their surname was found.

@@ -1,6 +1,6 @@
 //! A response as text: the model, match statistics, and mean scores.
 
-use super::{MatchCounts, PopulationFit, Request, Response};
+use super::{MatchCounts, PopulationFit, Request, Response, Vintage};
 use crate::text;
 
 impl Response {
@@ -72,14 +72,13 @@ fn shares(request: &Request, response: &Response) -> String {
         row.push(percent(response.in_tables.as_ref().map(|shares| shares[class])));
         rows.push(row);
     }
-    let population = match (&response.within, response.has_place_people) {
-        (_, false) => "surname table, %".to_owned(),
-        (Some(state), true) => format!("reference population ({state}), %"),
-        (None, true) if request.geography.is_empty() => "reference population (United States), %".to_owned(),
-        (None, true) => "reference population (place tables), %".to_owned(),
+    let population = match (response.has_place_people, request.geography.is_empty(), request.vintage) {
+        (false, ..) => "surname table, %",
+        (true, true, Vintage::Census2020) => "adults of these places, %",
+        (true, ..) => "people of these places, %",
     };
     let mut header = vec!["class", "mean score, %"];
     header.extend(margin.map(|_| "margin, %"));
-    header.push(&population);
+    header.push(population);
     text::columns(&header, &rows)
 }

@@ -52,7 +52,7 @@ impl Unused {
 
 /// Returns the reason why a column of first names is not used.
 pub(super) fn first_name(request: &Request, column: &str) -> Unused {
-    let setting = match request.model {
+    let setting = match request.model() {
         Model::Bisg => Setting::Model.with(Model::Bifsg.name()),
         Model::Bifsg | Model::Voter | Model::Rake | Model::Fbisg => Setting::FirstName.with(column),
     };
@@ -96,13 +96,12 @@ fn no_zip_codes(request: &Request) -> Message {
     if !request.geography.is_empty() {
         return no_table(Level::Zcta);
     }
-    let fix = Setting::Geography.with("FILE");
-    if request.needs_people_by_place() {
-        let reason =
-            " needs people by class, which the built-in table of ZIP codes does not have; give such a table with ";
-        return Message::from(Setting::Model.with(request.model.name())) + reason + fix;
-    }
-    Message::from(Setting::Within) + " cannot limit ZIP codes to a state; leave it out to use them"
+    let setting = match request.needs_people_by_place() {
+        true => Setting::Model.with(request.model().name()),
+        false => Setting::Within.into(),
+    };
+    let reason = " needs people by class, which the table of ZIP codes of 2010 does not have; use ";
+    Message::from(setting) + reason + Setting::Vintage.with("2020")
 }
 
 /// Returns the places of a level.
@@ -113,6 +112,6 @@ fn plural(level: Level) -> &'static str {
         Level::Zcta => "ZIP codes",
         Level::County => "counties",
         Level::State => "states",
-        Level::Own | Level::Nation | Level::All => "places",
+        Level::Own | Level::ZipPrefix | Level::Nation | Level::All => "places",
     }
 }

@@ -14,6 +14,16 @@ const MODELS: &[(&str, &str)] = &[
     ("fbisg", "Surname and place, allowing for errors in the Census counts (Gibbs sampling)"),
 ];
 
+const VINTAGES: &[(&str, &str)] = &[
+    ("2020", "Surnames of 2020 with the adults of block groups, tracts, ZCTAs, counties and states of 2020"),
+    ("2010", "Surnames of 2010 with the residents of counties and ZCTAs of 2010"),
+];
+
+const NAMES: &[(&str, &str)] = &[
+    ("all", "The Census list, then the list of registered voters in six Southern states"),
+    ("census", "The Census list only"),
+];
+
 const SUBJECTS: &[(&str, &str)] = &[("surnames", "Surnames"), ("first-names", "First names"), ("places", "Places")];
 
 const fn setting(setting: Setting, kind: Kind, value: &'static str, help: &'static [super::Words]) -> Declaration {
@@ -72,10 +82,29 @@ pub(super) static GROUPS: &[Group] = &[
         heading: "Model",
         jobs: &[Predict],
         settings: &[
-            setting(Setting::Model, Kind::Choice(MODELS), "MODEL", &[T("Model that computes the scores")])
-                .default("bisg"),
-            setting(Setting::Surnames, Kind::Text, "FILE|NAME", &[T("Table of surnames: a file, or a built-in one")])
-                .default("surnames-2020"),
+            setting(
+                Setting::Model,
+                Kind::Choice(MODELS),
+                "MODEL",
+                &[T(
+                    "Model that computes the scores [default: bifsg if there is a column of first names, otherwise bisg]",
+                )],
+            ),
+            setting(Setting::Vintage, Kind::Choice(VINTAGES), "YEAR", &[T("Census of the built-in tables")])
+                .default("2020"),
+            setting(
+                Setting::Names,
+                Kind::Choice(NAMES),
+                "LISTS",
+                &[T("Lists in which names are looked up, if the tables of names are built-in ones")],
+            )
+            .default("all"),
+            setting(
+                Setting::Surnames,
+                Kind::Text,
+                "FILE|NAME",
+                &[T("Table of surnames: a file, or a built-in one [default: surnames-2020, or of the vintage]")],
+            ),
             setting(
                 Setting::FirstNames,
                 Kind::Text,
@@ -148,13 +177,13 @@ pub(super) static GROUPS: &[Group] = &[
                 Setting::BurnIn,
                 Kind::Whole(0, 65_535),
                 "SWEEPS",
-                &[T("fbisg: sweeps before draws are counted [default: 500]")],
+                &[T("fbisg: sweeps before probabilities are averaged [default: 500]")],
             ),
             setting(
                 Setting::Sweeps,
                 Kind::Whole(1, 65_535),
                 "SWEEPS",
-                &[T("fbisg: number of counted sweeps [default: 1000]")],
+                &[T("fbisg: sweeps whose probabilities are averaged [default: 1000]")],
             ),
         ],
     },

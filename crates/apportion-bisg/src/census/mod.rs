@@ -1,5 +1,4 @@
-//! Built-in Census tables: complete lists of surnames, first names, counties and ZIP code tabulation areas by class
-//! ([`CensusTable`]) for predictions; North Carolina's counties with outlines and the most common surnames for
+//! Built-in Census tables: complete lists of surnames, first names and places by class ([`CensusTable`]) for predictions; North Carolina's counties with outlines and the most common surnames for
 //! generated voters.
 //!
 //! Small tables are stored as CSV in `data/`, complete lists in a packed form written by `data/make.py`;
@@ -15,14 +14,17 @@
 //! ```
 #![doc = include_str!("../../data/PROVENANCE.md")]
 
+mod packed;
 mod tables;
+mod voters;
 
 use std::sync::OnceLock;
 
-pub use tables::{CensusRows, CensusTable};
+pub use tables::{CensusRows, CensusTable, UNLISTED, VOTER_CLASSES};
+pub use voters::{VOTER_SHARES, VOTER_SMOOTHING};
 
 /// The classes of all tables, in order. All classes except hispanic are non-Hispanic; asian includes Pacific
-/// Islanders; other is two or more races and, in the county table, some other race.
+/// Islanders; other is two or more races and, in the county table of 2010, some other race.
 pub const CLASSES: [&str; 6] = ["white", "black", "hispanic", "asian", "aian", "other"];
 
 /// Self-reported shares of the classes among North Carolina's registered voters: the truth of 100,000 rows drawn from

@@ -56,6 +56,8 @@ pub struct MatchInfo {
     pub first_name: NameMatch,
     /// The index into [`Bisg::levels`] of the place factor.
     pub place: Option<u8>,
+    /// The row of the place in the table of its level.
+    pub place_row: u32,
     /// Whether the surname was not used.
     pub without_surname: bool,
     /// Whether the first name was not used, although the model has first names.
@@ -68,6 +70,7 @@ impl MatchInfo {
             surname: surname.kind,
             first_name: first_name.kind,
             place: None,
+            place_row: 0,
             without_surname: false,
             without_first_name: false,
         }
@@ -191,6 +194,7 @@ impl Bisg {
                 Level::Own => true,
                 Level::State => false,
                 Level::BlockGroup | Level::Tract | Level::County | Level::Nation | Level::All => states == 1,
+                Level::ZipPrefix => false,
             };
             if of_one
                 && (layer.numbers() == Numbers::KeyGivenClass && is_whole
@@ -347,7 +351,7 @@ impl Bisg {
                 people.iter().zip(scores.chunks_exact_mut(k)).zip(&rows).zip(&mut infos[first..])
             {
                 let known = row.is_some_and(|(layer, row)| {
-                    info.place = Some(layer);
+                    (info.place, info.place_row) = (Some(layer), row);
                     multiply(scores, self.layers[usize::from(layer)].row(row as usize));
                     normalize(scores)
                 });
@@ -388,10 +392,22 @@ impl Bisg {
         self.layers.iter().find(|layer| layer.level() == Level::County)?.code_of(place)
     }
 
-    /// Returns the index into [`Bisg::levels`] of a place ID.
-    pub fn level_at(&self, place: u64) -> Option<u8> {
+    /// Returns the index into [`Bisg::levels`] and the row of a place ID.
+    pub fn level_at(&self, place: u64) -> Option<(u8, u32)> {
         let level = self.people.get((place >> 32) as usize)?.level();
-        self.layers.iter().position(|layer| layer.level() == level).map(|layer| layer as u8)
+        let layer = self.layers.iter().position(|layer| layer.level() == level)?;
+        Some((layer as u8, place as u32))
+    }
+
+    /// Returns the number of rows of each table of [`Bisg::levels`].
+    pub fn rows_by_level(&self) -> Vec<usize> {
+        self.layers.iter().map(PlaceTable::rows).collect()
+    }
+
+    /// Returns the people by class in a row of the table of a level; `None` if the table does not have people.
+    pub fn people_in(&self, level: usize, row: usize) -> Option<&[f64]> {
+        let level = self.layers.get(level)?.level();
+        Some(self.people.iter().find(|table| table.level() == level)?.row(row))
     }
 
     /// Returns the people by class of a place ID.
@@ -426,11 +442,11 @@ impl Bisg {
             self.name_scores(surname, first_name, scores, info);
             multiply(scores, table.row(row as usize));
             if normalize(scores) {
-                info.place = Some(layer as u8);
+                (info.place, info.place_row) = (Some(layer as u8), row);
                 return true;
             }
         }
-        info.place = None;
+        (info.place, info.place_row) = (None, 0);
         self.name_scores(surname, first_name, scores, info);
         multiply(scores, &self.without_place);
         normalize(scores)
@@ -493,10 +509,15 @@ fn layers(mut tables: Vec<PlaceTable>) -> Result<Vec<PlaceTable>> {
     if let Some(pair) = tables.windows(2).find(|pair| pair[0].level() == pair[1].level()) {
         return refuse(format!("there are two {} tables; use one", pair[0].level().name()));
     }
-    for level in [Level::Tract, Level::County, Level::State, Level::All] {
+    for level in [Level::Tract, Level::County, Level::ZipPrefix, Level::State, Level::All] {
         let index = tables.partition_point(|table| table.level() < level);
         let smaller = tables[..index].iter().rev();
-        let mut smaller = smaller.filter(|table| level == Level::All || table.level().is_nested());
+        let mut smaller = smaller.filter(|table| match level {
+            Level::All => true,
+            // Sums of P(ZIP code | class) would be usable, but the tools that use such tables do not.
+            Level::ZipPrefix => table.level() == Level::Zcta && table.numbers() == Numbers::People,
+            _ => table.level().is_nested(),
+        });
         if tables.get(index).is_none_or(|table| table.level() != level)
             && let Some(wide) = smaller.next().and_then(|table| table.widened(level))
         {

@@ -17,14 +17,22 @@ pub enum NameMatch {
     Part,
     /// By both of its parts; their mean is used.
     BothParts,
-    /// Not found: the table does not have it, or it is not a name.
+    /// On the voter list, whole or in parts, because the table does not have it.
+    VoterList,
+    /// Not found: no table has it, or it is not a name.
     None,
 }
 
 impl NameMatch {
     /// All variants, from the most to the least certain.
-    pub const ALL: [NameMatch; 5] =
-        [NameMatch::Exact, NameMatch::Cleaned, NameMatch::Part, NameMatch::BothParts, NameMatch::None];
+    pub const ALL: [NameMatch; 6] = [
+        NameMatch::Exact,
+        NameMatch::Cleaned,
+        NameMatch::Part,
+        NameMatch::BothParts,
+        NameMatch::VoterList,
+        NameMatch::None,
+    ];
 
     /// Returns a short name.
     pub fn name(self) -> &'static str {
@@ -33,6 +41,7 @@ impl NameMatch {
             NameMatch::Cleaned => "cleaned",
             NameMatch::Part => "part",
             NameMatch::BothParts => "both parts",
+            NameMatch::VoterList => "voter list",
             NameMatch::None => "none",
         }
     }

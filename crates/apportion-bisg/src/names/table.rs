@@ -1,5 +1,7 @@
 //! A table of names and their class shares.
 
+use std::borrow::Cow;
+
 use super::lookup::{MISSING_FIRST_NAMES, NameId, NameMatch, OTHERS, Scratch, find, of_table, short_name};
 use crate::error::{Error, Result};
 use crate::index::Index;
@@ -21,8 +23,18 @@ pub struct NameTable {
     /// P(class) among all people of the table.
     margin: Option<Vec<f64>>,
     others: Option<u32>,
+    /// The names of a voter list, which are looked up if a name is not found.
+    voter_list: Option<VoterList>,
     /// Whether the names are first names.
     is_of_first_names: bool,
+}
+
+/// The names of a voter list. Their numbers follow those of the table.
+#[derive(Clone, Debug)]
+struct VoterList {
+    index: Index,
+    /// The row of its first name.
+    first: u32,
 }
 
 impl NameTable {
@@ -35,16 +47,20 @@ impl NameTable {
         numbers: Numbers,
         counts: Option<Vec<f64>>,
     ) -> Result<NameTable> {
-        let (mut index, mut scratch, mut others) = (Index::default(), Scratch::default(), None);
+        let names = names.into_iter();
+        let (mut index, mut scratch, mut others) =
+            (Index::with_capacity(names.size_hint().0), Scratch::default(), None);
         let mut alike = Vec::new();
         let mut rows = 0;
-        for (row, name) in names.into_iter().enumerate() {
+        for (row, name) in names.enumerate() {
             rows = row + 1;
             if !check_row(row, values.get(row * classes..rows * classes).unwrap_or_default())? {
                 continue;
             }
-            let (upper, cleaned) = of_table(name, &mut scratch);
-            if OTHERS.contains(&upper.as_str()) {
+            // Most lists are in upper case and without punctuation. Cleaning them would take most of the time.
+            let is_clean = name.bytes().all(|letter| letter.is_ascii_uppercase());
+            let (upper, cleaned) = if is_clean { (Cow::from(name), None) } else { cleaned(name, &mut scratch) };
+            if OTHERS.contains(&&*upper) {
                 others = Some(row as u32);
             }
             if !index.insert(&upper, row as u32) {
@@ -104,6 +120,7 @@ impl NameTable {
             rates,
             margin,
             others,
+            voter_list: None,
             is_of_first_names: false,
         })
     }
@@ -132,11 +149,33 @@ impl NameTable {
         self.classes
     }
 
+    /// Adds a voter list for names that are not in this table. Both must have P(class | name), and the list must describe a
+    /// population with the class shares of this table.
+    pub fn with_voter_list(mut self, list: NameTable) -> Result<NameTable> {
+        let alike = self.classes == list.classes && !self.is_key_given_class && !list.is_key_given_class;
+        expect(alike, || "the voter list has other classes, or one of the tables has P(name | class)".into())?;
+        let first = self.names() as u32;
+        // fBISG adds noise to P(name | class), because a name may be unseen in a class. The shares of the list are smoothed and
+        // need no noise, so it is made negligible.
+        self.rates.iter_mut().for_each(|rates| rates.resize(rates.len() + list.names(), 1.0));
+        self.values.extend_from_slice(&list.values);
+        self.voter_list = Some(VoterList { index: list.index, first });
+        Ok(self)
+    }
+
     /// Finds a name.
     pub fn find(&self, name: &str, scratch: &mut Scratch) -> NameId {
         let id = find(name, scratch, |name| self.index.get(name));
-        let is_missing = || self.is_of_first_names && MISSING_FIRST_NAMES.contains(&scratch.upper.as_str());
-        if id.kind == NameMatch::None && is_missing() { NameId::MISSING } else { id }
+        if id.kind != NameMatch::None {
+            return id;
+        }
+        if self.is_of_first_names && MISSING_FIRST_NAMES.contains(&scratch.upper.as_str()) {
+            return NameId::MISSING;
+        }
+        match &self.voter_list {
+            Some(list) if id.is_name => list.find(name, scratch).unwrap_or(id),
+            Some(_) | None => id,
+        }
     }
 
     /// Treats the names as first names: NULL, NONE and similar texts are missing values, unless the table has
@@ -195,7 +234,9 @@ impl NameTable {
     pub(crate) fn rows_of(&self, id: NameId) -> Option<[u32; 2]> {
         match id.kind {
             NameMatch::None => self.others.filter(|_| id.is_name).map(|others| [others; 2]),
-            NameMatch::Exact | NameMatch::Cleaned | NameMatch::Part | NameMatch::BothParts => Some(id.rows),
+            NameMatch::Exact | NameMatch::Cleaned | NameMatch::Part | NameMatch::BothParts | NameMatch::VoterList => {
+                Some(id.rows)
+            }
         }
     }
 
@@ -209,6 +250,20 @@ impl NameTable {
             self.is_key_given_class = true;
         }
         Some(self)
+    }
+}
+
+/// Returns the keys of a name, as [`of_table`] does.
+fn cleaned<'n>(name: &str, scratch: &mut Scratch) -> (Cow<'n, str>, Option<String>) {
+    let (upper, cleaned) = of_table(name, scratch);
+    (upper.into(), cleaned)
+}
+
+impl VoterList {
+    /// Finds a name, or parts of it.
+    fn find(&self, name: &str, scratch: &mut Scratch) -> Option<NameId> {
+        let id = find(name, scratch, |name| self.index.get(name).map(|row| row + self.first));
+        (id.kind != NameMatch::None).then_some(NameId { kind: NameMatch::VoterList, ..id })
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod level;
 mod table;
+mod zip;
 
 pub use level::Level;
 pub use table::PlaceTable;
@@ -17,4 +18,12 @@ pub struct Place<'a> {
     pub code: Option<(Level, u64)>,
     /// Codes of larger places, used if a table does not contain the smaller one.
     pub wider: [Option<(Level, u64)>; 3],
+}
+
+impl Place<'_> {
+    /// Returns the state, if the code of any place contains it.
+    fn state(&self) -> Option<u64> {
+        let mut codes = self.code.into_iter().chain(self.wider.into_iter().flatten());
+        codes.find_map(|(level, code)| level.state_of(code))
+    }
 }

@@ -7,6 +7,9 @@ use crate::error::{Error, Result};
 use crate::index::Codes;
 use crate::numbers::{Numbers, check_row};
 
+/// The FIPS codes of states and DC are smaller, those of Puerto Rico and other territories are not.
+const FIRST_TERRITORY: u64 = 57;
+
 /// Places of one level, with the people of each class.
 #[derive(Clone, Debug)]
 pub struct PlaceTable {
@@ -29,9 +32,11 @@ impl PlaceTable {
         values: Vec<f64>,
         numbers: Numbers,
     ) -> Result<PlaceTable> {
+        let codes = codes.into_iter();
         let mut table = PlaceTable::empty(level, classes, values, numbers);
+        table.codes.reserve(codes.size_hint().0);
         let mut rows = 0;
-        for (row, code) in codes.into_iter().enumerate() {
+        for (row, code) in codes.enumerate() {
             rows = row + 1;
             if check_row(row, table.row(row))? && table.codes.insert(code, row as u32).is_some() {
                 return Err(twice(row));
@@ -107,6 +112,11 @@ impl PlaceTable {
         self.values.get(row * self.classes..(row + 1) * self.classes).unwrap_or_default()
     }
 
+    /// Returns the number of rows, including places without people.
+    pub(crate) fn rows(&self) -> usize {
+        self.values.len() / self.classes
+    }
+
     pub(crate) fn rows_mut(&mut self) -> impl Iterator<Item = &mut [f64]> {
         self.values.chunks_exact_mut(self.classes)
     }
@@ -121,6 +131,12 @@ impl PlaceTable {
                 return self.texts.get(name).or_else(|| self.folded.get(name.to_lowercase().as_str())).copied();
             }
             Level::Zcta => place.zcta?,
+            Level::ZipPrefix => {
+                let prefix = place.zcta? / 100;
+                // A prefix of another state than the person's says less than the state.
+                let is_here = |state: &u64| Level::ZipPrefix.state_of(prefix) == Some(*state);
+                return self.codes.get(&prefix).copied().filter(|_| place.state().iter().all(is_here));
+            }
             Level::BlockGroup | Level::Tract | Level::County | Level::State => {
                 return self.nested_codes(place).find_map(|code| self.codes.get(&code).copied());
             }
@@ -149,18 +165,28 @@ impl PlaceTable {
         states
     }
 
-    /// Keeps only the places of one state.
+    /// Keeps only the places of one state. The state of a ZIP code is that of its first three digits.
     pub fn within(mut self, state: u64) -> PlaceTable {
         let level = self.level;
-        self.codes.retain(|&code, _| level.widen(code, Level::State).is_none_or(|own| own == state));
+        self.codes.retain(|&code, _| level.state_of(code).is_none_or(|own| own == state));
         self
     }
 
     /// Returns the people of each class in all places.
     pub fn sums(&self) -> Vec<f64> {
+        self.sum_rows(self.codes.values().chain(self.texts.values()).copied().collect())
+    }
+
+    /// Returns the people of each class in the 50 states and DC if the table covers several states, otherwise in all places.
+    fn national_sums(&self) -> Vec<f64> {
+        let is_domestic = |code: u64| self.level.widen(code, Level::State).is_some_and(|state| state < FIRST_TERRITORY);
+        let rows: Vec<u32> = self.codes.iter().filter(|(code, _)| is_domestic(**code)).map(|(_, &row)| row).collect();
+        if rows.is_empty() { self.sums() } else { self.sum_rows(rows) }
+    }
+
+    fn sum_rows(&self, mut rows: Vec<u32>) -> Vec<f64> {
         let mut sums = vec![0.0; self.classes];
         // In row order, since floating-point sums depend on the order.
-        let mut rows: Vec<u32> = self.codes.values().chain(self.texts.values()).copied().collect();
         rows.sort_unstable();
         for row in rows {
             sums.iter_mut().zip(self.row(row as usize)).for_each(|(sum, value)| *sum += value);
@@ -175,9 +201,12 @@ impl PlaceTable {
             return None;
         }
         if to == Level::All {
-            let is_nation = self.level == Level::Zcta || self.states().len() > 1;
-            let level = if is_nation { Level::Nation } else { Level::All };
-            let mut all = PlaceTable::empty(level, self.classes, self.sums(), self.numbers);
+            let is_by_zip = matches!(self.level, Level::Zcta | Level::ZipPrefix);
+            let (level, sums) = match self.states().len() {
+                0 | 1 if !is_by_zip => (Level::All, self.sums()),
+                _ => (Level::Nation, self.national_sums()),
+            };
+            let mut all = PlaceTable::empty(level, self.classes, sums, self.numbers);
             all.codes.insert(0, 0);
             return Some(all);
         }

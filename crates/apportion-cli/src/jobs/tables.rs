@@ -31,12 +31,15 @@ fn list(tables: &[ListedTable]) -> String {
 }
 
 fn show(table: &ShownTable) -> String {
+    let width = table.classes.iter().map(|class| class.class.len()).max().unwrap_or(0);
+    let classes = table.classes.iter().map(|class| format!("  {:<width$}  {}", class.class, class.definition));
+    let classes: Vec<String> = classes.collect();
     format!(
-        "{}\n{}\nclasses: {}\nkeys: {}, …\n\n{}",
+        "{}\n{}\nkeys: {}, …\nclasses:\n{}\n\n{}",
         table.title,
         table.description,
-        table.classes.join(", "),
         table.keys.join(", "),
+        classes.join("\n"),
         table.provenance
     )
 }

@@ -107,6 +107,8 @@ settings! {
     Zcta "zcta"
     County "county"
     State "state"
+    Vintage "vintage"
+    Names "names"
     Surnames "surnames"
     FirstNames "first_names"
     Geography "geography"

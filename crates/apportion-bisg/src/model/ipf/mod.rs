@@ -70,7 +70,7 @@ impl KnownMargins {
     pub fn rows(&self, name: NameId, place: &Place<'_>) -> MarginRows {
         let is_own = match name.kind {
             NameMatch::Exact | NameMatch::Cleaned => true,
-            NameMatch::Part | NameMatch::BothParts | NameMatch::None => false,
+            NameMatch::Part | NameMatch::BothParts | NameMatch::VoterList | NameMatch::None => false,
         };
         MarginRows {
             name: is_own.then_some(name.rows[0]),
