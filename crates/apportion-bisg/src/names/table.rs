@@ -1,5 +1,6 @@
 //! A table of names and their class shares.
 
+use super::cleaning::NamePart;
 use super::lookup::{MISSING_FIRST_NAMES, NameId, NameMatch, OTHERS, Scratch, find, of_table, short_name};
 use crate::error::{Error, Result};
 use crate::index::Index;
@@ -134,7 +135,8 @@ impl NameTable {
 
     /// Finds a name.
     pub fn find(&self, name: &str, scratch: &mut Scratch) -> NameId {
-        let id = find(name, scratch, |name| self.index.get(name));
+        let part = if self.is_of_first_names { NamePart::Given } else { NamePart::Surname };
+        let id = find(name, part, scratch, |name| self.index.get(name));
         let is_missing = || self.is_of_first_names && MISSING_FIRST_NAMES.contains(&scratch.upper.as_str());
         if id.kind == NameMatch::None && is_missing() { NameId::MISSING } else { id }
     }
