@@ -8,7 +8,7 @@ use super::{Model, Request};
 /// Describes the people whose class shares the scores have, by the tables that were used.
 pub(super) fn describe(request: &Request, used: &[UsedTable]) -> String {
     let mut parts = Vec::new();
-    for role in [TableRole::Places, TableRole::Surnames, TableRole::FirstNames] {
+    for role in [TableRole::Places, TableRole::Surnames, TableRole::FirstNames, TableRole::MiddleNames] {
         parts.extend(used.iter().filter(|table| table.role == role).map(UsedTable::population));
     }
     let tables = parts.join("; ");
@@ -40,6 +40,7 @@ impl UsedTable {
             (None, TableRole::Places) => format!("the people of {}", self.name),
             (None, TableRole::Surnames) => format!("surnames of {}", self.name),
             (None, TableRole::FirstNames) => format!("first names of {}", self.name),
+            (None, TableRole::MiddleNames) => format!("middle names of {}", self.name),
             (None, TableRole::Margin) => self.name.clone(),
         }
     }

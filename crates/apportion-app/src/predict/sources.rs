@@ -21,6 +21,7 @@ pub(super) struct Tables {
     pub(super) classes: Vec<String>,
     pub(super) surnames: NameTable,
     pub(super) first_names: Option<NameTable>,
+    pub(super) middle_names: Option<NameTable>,
     pub(super) places: Vec<PlaceTable>,
     /// Margins by surname and place to which people are raked.
     pub(super) margins: Option<KnownMargins>,
@@ -45,6 +46,7 @@ pub(super) struct UsedTable {
 pub(super) enum TableRole {
     Surnames,
     FirstNames,
+    MiddleNames,
     Places,
     /// A margin by surname or place.
     Margin,
@@ -61,6 +63,7 @@ impl Tables {
 struct TableFiles {
     surnames: KeyedTable,
     first_names: Option<KeyedTable>,
+    middle_names: Option<KeyedTable>,
     places: Vec<KeyedTable>,
     surname_margin: Option<KeyedTable>,
     place_margin: Option<KeyedTable>,
@@ -77,6 +80,10 @@ impl TableFiles {
             surnames: names(&request.surnames, Subject::Surnames, Setting::Surnames)?,
             first_names: match columns.first_name {
                 Some(_) => Some(names(&request.first_names, Subject::FirstNames, Setting::FirstNames)?),
+                None => None,
+            },
+            middle_names: match &request.middle_names {
+                Some(name) => Some(names(name, Subject::FirstNames, Setting::MiddleNames)?),
                 None => None,
             },
             places: if request.is_by_names_alone() {
@@ -100,8 +107,10 @@ impl TableFiles {
     fn all(&self) -> impl Iterator<Item = (TableRole, &KeyedTable)> {
         let margins = self.surname_margin.iter().chain(&self.place_margin).map(|table| (TableRole::Margin, table));
         let first_names = self.first_names.iter().map(|table| (TableRole::FirstNames, table));
+        let middle_names = self.middle_names.iter().map(|table| (TableRole::MiddleNames, table));
         let places = self.places.iter().map(|table| (TableRole::Places, table));
-        std::iter::once((TableRole::Surnames, &self.surnames)).chain(first_names).chain(places).chain(margins)
+        let names = std::iter::once((TableRole::Surnames, &self.surnames)).chain(first_names).chain(middle_names);
+        names.chain(places).chain(margins)
     }
 
     /// Converts all tables to the classes of the request, or by default those of the surname table.
@@ -115,7 +124,8 @@ impl TableFiles {
         }
         let classes = self.surnames.classes.clone();
         let margins = self.surname_margin.iter_mut().chain(&mut self.place_margin);
-        for table in self.first_names.iter_mut().chain(&mut self.places).chain(margins) {
+        let given_names = self.first_names.iter_mut().chain(&mut self.middle_names);
+        for table in given_names.chain(&mut self.places).chain(margins) {
             table.rename(&crosswalk)?;
             table.reorder_classes(&classes)?;
         }
@@ -139,6 +149,7 @@ impl TableFiles {
             classes,
             surnames: self.surnames.into_names()?,
             first_names: self.first_names.map(KeyedTable::into_names).transpose()?,
+            middle_names: self.middle_names.map(KeyedTable::into_names).transpose()?,
             places,
             margins,
             used,

@@ -47,6 +47,20 @@ pub(super) static GROUPS: &[Group] = &[
             ),
             setting(Setting::FirstName, Kind::Text, "COL", &[T("First name column")]),
             setting(
+                Setting::MiddleName,
+                Kind::Text,
+                "COL",
+                &[T("Middle name column; needs "), S(Setting::MiddleNames), T(" [default: detected by name]")],
+            ),
+            setting(
+                Setting::FullName,
+                Kind::Text,
+                "COL",
+                &[T(
+                    "Column of whole names, instead of surnames and first names: \"Last, First M\" or \"First M Last\"",
+                )],
+            ),
+            setting(
                 Setting::Place,
                 Kind::Text,
                 "COL",
@@ -83,6 +97,12 @@ pub(super) static GROUPS: &[Group] = &[
                 &[T("Table of first names: a file, or a built-in one")],
             )
             .default("first-names-2020"),
+            setting(
+                Setting::MiddleNames,
+                Kind::Text,
+                "FILE",
+                &[T("Table of middle names, for models other than bisg; there is no built-in one")],
+            ),
             setting(
                 Setting::Geography,
                 Kind::List,
