@@ -2,7 +2,7 @@
 
 use apportion::text::Setting;
 
-use super::Job::{Predict, TablesCheck, TablesExport, TablesShow};
+use super::Job::{Predict, TablesCheck, TablesExport, TablesImport, TablesShow};
 use super::Words::{Setting as S, Text as T};
 use super::{Declaration, Group, Kind};
 
@@ -15,6 +15,11 @@ const MODELS: &[(&str, &str)] = &[
 ];
 
 const SUBJECTS: &[(&str, &str)] = &[("surnames", "Surnames"), ("first-names", "First names"), ("places", "Places")];
+
+const OTHER_RACE: &[(&str, &str)] = &[
+    ("allocate", "With another race, as that race; alone, spread over the other non-Hispanic classes of the place"),
+    ("other", "In the class other"),
+];
 
 const fn setting(setting: Setting, kind: Kind, value: &'static str, help: &'static [super::Words]) -> Declaration {
     Declaration::of(setting, kind, value, help)
@@ -193,6 +198,26 @@ pub(super) static GROUPS: &[Group] = &[
         heading: "Table",
         jobs: &[TablesShow, TablesExport],
         settings: &[setting(Setting::Table, Kind::Text, "NAME", &[T("Name of a built-in table")]).required()],
+    },
+    Group {
+        heading: "Input",
+        jobs: &[TablesImport],
+        settings: &[
+            setting(
+                Setting::Inputs,
+                Kind::List,
+                "FILE",
+                &[T("Files of one table from data.census.gov, ending in -Data.csv")],
+            )
+            .required(),
+            setting(
+                Setting::OtherRace,
+                Kind::Choice(OTHER_RACE),
+                "HOW",
+                &[T("How non-Hispanic people of Some Other Race are counted")],
+            )
+            .default("allocate"),
+        ],
     },
     Group {
         heading: "Table",

@@ -1,9 +1,9 @@
-//! Lists, describes, exports and checks tables of names and places.
+//! Lists, describes, exports, imports and checks tables of names and places.
 
 use anyhow::Result;
 use apportion_app::output::written;
 use apportion_app::settings::Job;
-use apportion_app::tables::{self, CheckedTable, ListedTable, Request, Response, ShownTable};
+use apportion_app::tables::{self, CheckedTable, ImportedTable, ListedTable, Request, Response, ShownTable};
 
 use crate::terminal::Terminal;
 use crate::text;
@@ -16,6 +16,12 @@ pub(super) fn run(job: Job, terminal: &Terminal) -> Result<()> {
         Response::Export(exported) => {
             terminal.say(written(&exported.paths));
             Ok(())
+        }
+        Response::Import(imported) => {
+            imported.remarks.iter().for_each(|remark| terminal.say(format!("note: {remark}")));
+            terminal.say(import(&imported));
+            terminal.say(written(&imported.paths));
+            terminal.print_json(&imported)
         }
         Response::Check(checked) => terminal.print_either(&checked, || check(&checked)),
     }
@@ -38,6 +44,23 @@ fn show(table: &ShownTable) -> String {
         table.classes.join(", "),
         table.keys.join(", "),
         table.provenance
+    )
+}
+
+fn import(table: &ImportedTable) -> String {
+    let row = |(class, people): (&&str, &f64)| {
+        let share = if table.people > 0.0 { 100.0 * people / table.people } else { 0.0 };
+        vec![(*class).to_owned(), text::count(people.round() as u64), text::plain(Some(share), 2)]
+    };
+    let rows: Vec<Vec<String>> = table.classes.iter().zip(&table.counts).map(row).collect();
+    let [places, people] = [table.places as u64, table.people.round() as u64].map(text::count);
+    format!(
+        "{}: {}\n{places} places ({}), {people} people\n{}\n{}",
+        table.source,
+        table.population,
+        table.level,
+        table.definition,
+        text::columns(&["class", "people", "share, %"], &rows)
     )
 }
 

@@ -112,6 +112,7 @@ settings! {
     Surnames "surnames"
     FirstNames "first_names"
     MiddleNames "middle_names"
+    OtherRace "other_race"
     Geography "geography"
     Numbers "numbers"
     Crosswalk "crosswalk"
