@@ -51,7 +51,7 @@ fn matches(response: &Response) -> String {
         ("surname", &response.surname_match),
         ("first name", first_names),
         ("middle name", middle_names),
-        ("names", &response.name_changes),
+        ("name", &response.name_changes),
         ("place", &response.place_used),
         ("scored without", &response.dropped),
     ] {

@@ -283,6 +283,7 @@ pub(super) static GROUPS: &[Group] = &[
             Apply,
             Verify,
             Predict,
+            TablesImport,
             Export,
             SimulateVoters,
             SimulateNormal,

@@ -36,6 +36,8 @@ struct Cells {
     several: u8,
     /// Combinations that belong to one class if Some Other Race is allocated, with the index of the class.
     combinations: &'static [(u8, usize)],
+    /// The last column. Other tables with the same code have fewer.
+    last: u8,
 }
 
 /// P2 and P4 of the redistricting data, and P11: 73 columns with every combination of races.
@@ -52,6 +54,7 @@ static ALL_COMBINATIONS: Cells = Cells {
     // White, Black, AIAN, Asian and Pacific Islander, each with Some Other Race; Asian with Pacific Islander, without
     // and with Some Other Race.
     combinations: &[(17, 0), (21, 1), (24, 4), (26, 3), (27, 3), (25, 3), (48, 3)],
+    last: 73,
 };
 
 /// P5 of the Demographic and Housing Characteristics: 17 columns.
@@ -66,10 +69,11 @@ const P5: Cells = Cells {
     other_race: 8,
     several: 9,
     combinations: &[],
+    last: 17,
 };
 
 /// B03002 of the American Community Survey: 21 columns.
-const B03002: Cells = Cells { hispanic: 12, ..P5 };
+const B03002: Cells = Cells { hispanic: 12, last: 21, ..P5 };
 
 const REDISTRICTING: &str = "2020 Census, redistricting data (P.L. 94-171)";
 const CHARACTERISTICS: &str = "2020 Census, Demographic and Housing Characteristics";
@@ -125,10 +129,15 @@ impl CensusLayout {
 
     /// Returns the columns that are read: the total, and then the others.
     pub(super) fn columns(&self) -> Vec<String> {
-        let Cells { total, hispanic, white, black, aian, asian, pacific, other_race, several, combinations } =
+        let Cells { total, hispanic, white, black, aian, asian, pacific, other_race, several, combinations, .. } =
             self.cells;
         let fixed = [total, hispanic, white, black, aian, asian, pacific, other_race, several];
         fixed.into_iter().chain(combinations.iter().map(|(cell, _)| cell)).map(|cell| self.column(*cell)).collect()
+    }
+
+    /// Returns the last column of the table.
+    pub(super) fn last_column(&self) -> String {
+        self.column(self.cells.last)
     }
 
     /// Returns columns whose labels identify the table, with the last part of their labels.

@@ -92,7 +92,7 @@ pub fn import(request: &ImportRequest, context: &Context) -> Result<ImportedTabl
     let mut output = Output { path: request.output.clone(), force: request.force, ..Output::default() };
     if !request.output.is_empty() {
         refuse_overwriting(Path::new(&request.output), Some(&all), &[])?;
-        output.check(Some(&all))?;
+        output.check(None)?;
     }
     let mut places = Places::default();
     for file in 0..all.names().len() {
@@ -316,7 +316,8 @@ fn find_layout(names: &[String]) -> std::result::Result<&'static CensusLayout, S
             return Err(format!("it has tables {} and {}; download one of them", first.code, second.code));
         }
     };
-    let columns = layout.columns();
+    let mut columns = layout.columns();
+    columns.push(layout.last_column());
     let Some(missing) = columns.iter().find(|column| !names.contains(column)) else { return Ok(layout) };
     Err(format!(
         "its table {} has no column {missing}, so it was cut, or it is another table called {}; {}",
