@@ -53,9 +53,10 @@ fn import(table: &ImportedTable) -> String {
         vec![(*class).to_owned(), text::count(people.round() as u64), text::plain(Some(share), 2)]
     };
     let rows: Vec<Vec<String>> = table.classes.iter().zip(&table.counts).map(row).collect();
-    let [places, people] = [table.places as u64, table.people.round() as u64].map(text::count);
+    let places = text::counted(table.places as u64, "place", "places");
+    let people = text::count(table.people.round() as u64);
     format!(
-        "{}: {}\n{places} places ({}), {people} people\n{}\n{}",
+        "{}: {}\n{places} ({}), {people} people\n{}\n{}",
         table.source,
         table.population,
         table.level,
