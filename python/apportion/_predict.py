@@ -21,6 +21,8 @@ def predict(
     *,
     surname: str | None = None,
     first_name: str | None = None,
+    middle_name: str | None = None,
+    full_name: str | None = None,
     place: str | None = None,
     block_group: str | None = None,
     tract: str | None = None,
@@ -31,6 +33,7 @@ def predict(
     names: Literal["all", "census"] = "all",
     surnames: str | os.PathLike[str] | None = None,
     first_names: str | os.PathLike[str] | None = None,
+    middle_names: str | os.PathLike[str] | None = None,
     geography: Sequence[str | os.PathLike[str]] | str | os.PathLike[str] | None = None,
     numbers: str | None = None,
     classes: Sequence[str] | None = None,
@@ -73,11 +76,14 @@ def predict(
         model: "bisg" uses surname and place; "bifsg" also the first name; "fbisg" allows for errors in the Census counts;
             "voter" is for registered voters; "rake" adjusts the scores to known class shares. Default: "bifsg" if there is a
             column of first names, otherwise "bisg".
-        surname, first_name, place, block_group, tract, zcta, county, state: column names. Default: detected by name.
+        surname, first_name, middle_name, place, block_group, tract, zcta, county, state: column names. Default: detected by
+            name.
+        full_name: column of whole names, instead of surname, first_name and middle_name: "Last, First M" or "First M Last".
         vintage: the Census of the built-in tables. "2020" has adults by block group, tract, ZIP code area, county and state;
             "2010" has residents by county and ZIP code area.
         names: "all" looks up names in the Census list, then in a list of registered voters; "census" in the Census list only.
         surnames, first_names, geography: tables to use instead of the defaults: files, or names from `apportion tables`.
+        middle_names: file with a table of middle names, for models other than "bisg". There is no built-in one.
         numbers: columns of a table that contain its numbers, if there are several sets, such as "vap_*".
         classes, crosswalk: the classes in the order of the scores; new names for classes of the tables.
         margin: voter, rake: the class shares: a dict, or a frame or file with the columns class and share.
@@ -101,7 +107,8 @@ def predict(
         `output`. With `summary`, a tuple of this and the summary.
     """
     values: dict[str, Any] = {
-        "model": model, "vintage": str(vintage), "names": names, "surname": surname, "first_name": first_name, "place": place, "block_group": block_group,
+        "model": model, "vintage": str(vintage), "names": names, "surname": surname, "first_name": first_name,
+        "middle_name": middle_name, "full_name": full_name, "place": place, "block_group": block_group,
         "tract": tract, "zcta": zcta, "county": county, "state": state, "geography": _paths("geography", geography), "classes": classes,
         "crosswalk": crosswalk, "within": within, "seed": seed, "tolerance": tolerance,
         "encoding": encoding, "delimiter": delimiter, "sheet": sheet,
@@ -110,6 +117,7 @@ def predict(
         "place_margin": _paths("place_margin", place_margin),
         "surnames": _paths("surnames", surnames),
         "first_names": _paths("first_names", first_names),
+        "middle_names": _paths("middle_names", middle_names),
     }  # fmt: skip
     source = as_input(people, named=[[str(name) for name in getattr(people, "columns", ()) if isinstance(name, str)]])
     if not isinstance(source, Files):

@@ -46,6 +46,7 @@ fn main() {
             let someone = |((_, zcta), surname): (&(&str, &str), &NameId)| Person {
                 surname: *surname,
                 first_name: NameId::MISSING,
+                middle_name: NameId::MISSING,
                 place: Place { zcta: zcta.parse().ok(), ..Place::default() },
             };
             let people: Vec<Person<'_>> = people.iter().zip(&hits).map(someone).collect();

@@ -32,7 +32,7 @@ fn named(job: Job) -> (&'static str, Schema) {
         Job::Verify => schema::<verify::Response>("verify"),
         Job::Provenance => schema::<provenance::show::Response>("provenance"),
         Job::Predict => schema::<predict::Response>("predict"),
-        Job::TablesList | Job::TablesShow | Job::TablesExport | Job::TablesCheck => {
+        Job::TablesList | Job::TablesShow | Job::TablesExport | Job::TablesImport | Job::TablesCheck => {
             schema::<tables::Response>("tables")
         }
         Job::SimulateVoters | Job::SimulateNormal | Job::SimulateCategorical | Job::SimulateWorstCase => {

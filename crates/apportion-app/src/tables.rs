@@ -1,4 +1,7 @@
-//! Lists, describes, exports and checks the tables used to compute scores: built-in Census tables, and files.
+//! Lists, describes, exports, imports and checks the tables used to compute scores: built-in Census tables, and files.
+
+mod census_layouts;
+mod import;
 
 use std::path::PathBuf;
 
@@ -12,6 +15,7 @@ use apportion_io::{
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+pub use self::import::{ImportRequest, ImportedTable, OtherRace, import};
 use crate::predict::sources::{built_in, describe};
 use crate::settings::{self, Job};
 use crate::text::count;
@@ -31,6 +35,8 @@ pub enum Request {
     },
     /// Writes a built-in table to a file.
     Export(ExportRequest),
+    /// Converts files of the Census Bureau to a table.
+    Import(ImportRequest),
     /// Checks a file.
     Check(CheckRequest),
 }
@@ -48,6 +54,7 @@ impl Request {
                 Ok(Request::Show { table })
             }
             Job::TablesExport => Ok(Request::Export(settings::from_values(job, values)?)),
+            Job::TablesImport => Ok(Request::Import(settings::from_values(job, values)?)),
             Job::TablesCheck => Ok(Request::Check(settings::from_values(job, values)?)),
             other => Err(Error::settings(format!("unknown tables job {other:?}"))),
         }
@@ -107,7 +114,7 @@ impl TableOf {
     }
 }
 
-/// The result of listing, describing, exporting or checking tables.
+/// The result of listing, describing, exporting, importing or checking tables.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
@@ -118,6 +125,8 @@ pub enum Response {
     Show(ShownTable),
     /// An export.
     Export(ExportedTable),
+    /// An import.
+    Import(ImportedTable),
     /// A checked file.
     Check(CheckedTable),
 }
@@ -216,7 +225,7 @@ pub struct LargestKey {
     pub people: f64,
 }
 
-/// Lists, describes, exports or checks tables.
+/// Lists, describes, exports, imports or checks tables.
 ///
 /// # Errors
 /// If the table is unknown, or a file cannot be read or written.
@@ -226,6 +235,7 @@ pub fn run(request: &Request, context: &Context) -> Result<Response> {
         Request::List => Ok(Response::List(list())),
         Request::Show { table } => show(table).map(Response::Show),
         Request::Export(request) => export(request).map(Response::Export),
+        Request::Import(request) => import(request, context).map(Response::Import),
         Request::Check(request) => check(request, context).map(Response::Check),
     }
 }

@@ -64,13 +64,13 @@ fn files_and_tables_in_memory_have_the_same_scores() {
     assert!(returned.paths.is_empty() && returned.provenance.is_none());
     let names: Vec<&str> = returned.scores.iter().map(|column| column.name.as_str()).collect();
     assert_eq!(names[..2], ["p_white", "p_black"]);
-    assert_eq!(names[6..], ["surname_match", "place_used", "dropped"]);
+    assert_eq!(names[6..], ["surname_match", "name_changes", "place_used", "dropped"]);
     let PlainValues::Double(black) = &returned.scores[1].values else { panic!("scores are numbers") };
     assert!(black.len() == 3 && black[0] > 0.5);
 
     let json = serde_json::to_value(&returned).unwrap();
     let keys: Vec<&String> = json.as_object().unwrap().keys().collect();
-    let expected = "apportion classes columns dropped in_tables model people place_used population posterior remarks \
+    let expected = "apportion classes columns dropped in_tables model name_changes people place_used population posterior remarks \
                     repaired_codes surname_match tables unused";
     assert_eq!(keys, expected.split_whitespace().collect::<Vec<_>>());
     assert_eq!((&json["model"], &json["place_used"]["county"]), (&"bisg".into(), &3.into()));

@@ -50,6 +50,6 @@ pub use model::{
     Bisg, Cell, Cells, Fit, Gibbs, KnownMargins, MarginKey, MarginMiss, MarginRows, Margins, MatchInfo, ModelTables,
     NAME_NOISE, NameLikelihoods, Person, Population, RAKING_TOLERANCE, RakedCells, Raking, RakingStatus, ipf,
 };
-pub use names::{NameId, NameMatch, NameTable, Scratch};
+pub use names::{FullName, NameChanges, NameId, NameMatch, NamePart, NameTable, Scratch};
 pub use numbers::Numbers;
 pub use places::{Level, Place, PlaceTable};

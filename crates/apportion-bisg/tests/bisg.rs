@@ -518,6 +518,7 @@ proptest! {
         let many: Vec<Person<'_>> = ids.iter().enumerate().map(|(place, &surname)| Person {
             surname,
             first_name: NameId::MISSING,
+            middle_name: NameId::MISSING,
             place: in_county([37001, 37003, 45001, 1][people[place % people.len()].1 as usize]),
         }).collect();
         model.score_all(&many, &mut all, &mut infos);

@@ -49,8 +49,8 @@ pub(crate) fn command() -> Command {
 }
 
 fn tables() -> Command {
-    let jobs = [Job::TablesList, Job::TablesShow, Job::TablesExport, Job::TablesCheck];
-    let about = "Lists, describes, exports and checks tables of names and places";
+    let jobs = [Job::TablesList, Job::TablesShow, Job::TablesExport, Job::TablesImport, Job::TablesCheck];
+    let about = "Lists, describes, exports, imports and checks tables of names and places";
     let examples = "\
 Examples:
   apportion tables
@@ -94,6 +94,7 @@ fn is_nested(job: Job) -> bool {
         Job::TablesList
             | Job::TablesShow
             | Job::TablesExport
+            | Job::TablesImport
             | Job::TablesCheck
             | Job::SimulateVoters
             | Job::SimulateNormal
@@ -257,6 +258,17 @@ of the people in the file.",
             "export",
             "Writes a built-in table to a file",
             "Examples:\n  apportion tables export surnames-2010 -o surnames-2010.parquet",
+        ),
+        Job::TablesImport => (
+            "import",
+            "Converts tables downloaded from data.census.gov to a table of people by place and class",
+            "Examples:
+  apportion tables import DECENNIALDHC2020.P11-Data.csv -o tracts.parquet
+  apportion predict people.csv --geography tracts.parquet -o scores.csv
+
+Reads P2 and P4 of the 2020 redistricting data, P5 and P11 of the 2020 Demographic and Housing Characteristics, and B03002
+of the American Community Survey, by block, block group, tract, county, ZCTA or state: unzip the download and use the file
+that ends in -Data.csv, unchanged. Several files of one table, such as one per state, become one table.",
         ),
         Job::TablesCheck => {
             ("check", "Describes a table of your own and checks it", "Examples:\n  apportion tables check counties.csv")

@@ -36,6 +36,7 @@ fn files(folder: &Path) {
     fs::write(folder.join("by_county.csv"), format!("county_fips,{shares}\n37063,{garcia}\n37183,{smith}\n")).unwrap();
     fs::write(folder.join("surnames.csv"), "surname,n_white,n_black\nSMITH,70,23\nGARCIA,5,1\n").unwrap();
     fs::write(folder.join("counties.csv"), "county_fips,n_white,n_black\n37063,114,100\n").unwrap();
+    census_table(folder);
 
     // Labels in the vocabularies of zrp and TargetSmart; some rows are unlabeled.
     let labeled = fs::read_to_string(folder.join("labeled.csv")).unwrap();
@@ -66,6 +67,24 @@ fn files(folder: &Path) {
     fs::write(folder.join(made), with("vb_voterbase_race", ["Caucasian", "African-American"], "Uncoded")).unwrap();
     run(folder, &["label", made, "-o", "voters.parquet", "--as", "again", "-q"]);
     fs::remove_file(folder.join(made)).unwrap();
+}
+
+/// Writes a table in the layout of data.census.gov, and imports it.
+fn census_table(folder: &Path) {
+    let codes: Vec<String> = (1..=73).map(|cell| format!("P11_{cell:03}N")).collect();
+    let counts = |cell: usize| match cell {
+        1 => "60",
+        2 => "20",
+        5 | 6 => "20",
+        _ => "0",
+    };
+    let values: Vec<&str> = (1..=73).map(counts).collect();
+    let mut table = format!("GEO_ID,NAME,{},\n", codes.join(","));
+    for tract in ["37063000101", "37183050100"] {
+        table += &format!("1400000US{tract},Tract,{},\n", values.join(","));
+    }
+    fs::write(folder.join("DECENNIALDHC2020.P11-Data.csv"), table).unwrap();
+    run(folder, &["tables", "import", "DECENNIALDHC2020.P11-Data.csv", "-o", "tracts.parquet", "-q"]);
 }
 
 /// Runs a command in a temporary folder that contains its inputs.

@@ -38,6 +38,20 @@ const FIRST_NAMES: [&str; 11] = [
     "tsmart_first_name",
     "voter_first_name",
 ];
+/// Names of middle name columns.
+const MIDDLE_NAMES: [&str; 9] = [
+    "middle_name",
+    "middlename",
+    "mname",
+    "midl_name",
+    "name_middle",
+    "middle",
+    "voters_middlename",
+    "vb_tsmart_middle_name",
+    "tsmart_middle_name",
+];
+/// Names of columns with whole names.
+const FULL_NAMES: [&str; 6] = ["full_name", "fullname", "name", "voter_name", "name_full", "whole_name"];
 /// Names of columns with the names of counties.
 const COUNTY_NAMES: [&str; 4] = ["county", "county_name", "county_desc", "countyname"];
 /// Parts of the names of place columns.
@@ -48,6 +62,9 @@ const PLACE_WORDS: [&str; 8] = ["zip", "zcta", "county", "state", "tract", "bloc
 pub(super) struct PeopleColumns {
     pub(super) surname: String,
     pub(super) first_name: Option<String>,
+    pub(super) middle_name: Option<String>,
+    /// Whether these columns contain whole names.
+    pub(super) is_whole: bool,
     /// Names of user-defined places.
     pub(super) own_place: Option<String>,
     /// Codes of places, the smallest level first.
@@ -89,17 +106,31 @@ impl PeopleColumns {
 
     /// Finds the columns among the names of a file.
     fn among(names: &[String], request: &Request, within: Option<u64>) -> Result<PeopleColumns> {
-        let surname = match &request.surname {
-            Some(name) => named(names, name, Setting::Surname)?,
-            None => recognized(names, &SURNAMES).ok_or_else(|| not_recognized("surname", names, Setting::Surname))?,
+        let full_name = request.full_name.as_ref().map(|name| named(names, name, Setting::FullName)).transpose()?;
+        let surname = match (&full_name, &request.surname) {
+            (Some(column), _) => column.clone(),
+            (None, Some(name)) => named(names, name, Setting::Surname)?,
+            (None, None) => recognized(names, &SURNAMES).ok_or_else(|| no_surnames(names))?,
         };
         let first_name = match &request.first_name {
             Some(name) => Some(named(names, name, Setting::FirstName)?),
             None if request.needs_first_names() => Some(
-                recognized(names, &FIRST_NAMES)
+                full_name
+                    .clone()
+                    .or_else(|| recognized(names, &FIRST_NAMES))
                     .ok_or_else(|| not_recognized("first name", names, Setting::FirstName))?,
             ),
             None => None,
+        };
+        let middle_name = match (&request.middle_names, &request.middle_name) {
+            (None, _) => None,
+            (Some(_), Some(name)) => Some(named(names, name, Setting::MiddleName)?),
+            (Some(_), None) => Some(
+                full_name
+                    .clone()
+                    .or_else(|| recognized(names, &MIDDLE_NAMES))
+                    .ok_or_else(|| not_recognized("middle name", names, Setting::MiddleName))?,
+            ),
         };
         let own_place = request.place.as_ref().map(|name| named(names, name, Setting::Place)).transpose()?;
         let code_columns = [
@@ -120,11 +151,13 @@ impl PeopleColumns {
                 None => {}
             }
         }
-        let mut found = PeopleColumns { surname, first_name, own_place, codes, within, unused: Vec::new() };
+        let is_whole = full_name.is_some();
+        let mut found =
+            PeopleColumns { surname, first_name, middle_name, is_whole, own_place, codes, within, unused: Vec::new() };
         if recognizes {
             found.add_county_names(names);
         }
-        if found.first_name.is_none() {
+        if found.first_name.is_none() && !is_whole {
             let column = recognized(names, &FIRST_NAMES);
             found.unused.extend(column.map(|column| unused::first_name(request, &column)));
         }
@@ -182,8 +215,11 @@ impl PeopleColumns {
 
     /// Returns the columns with their contents.
     fn labeled(&self) -> Vec<(&'static str, &String)> {
-        let mut all = vec![("surname", &self.surname)];
-        all.extend(self.first_name.iter().map(|name| ("first name", name)));
+        let mut all = vec![(if self.is_whole { "full name" } else { "surname" }, &self.surname)];
+        if !self.is_whole {
+            all.extend(self.first_name.iter().map(|name| ("first name", name)));
+            all.extend(self.middle_name.iter().map(|name| ("middle name", name)));
+        }
         all.extend(self.own_place.iter().map(|name| (Level::Own.name(), name)));
         all.extend(self.codes.iter().map(|(level, name)| (level.name(), name)));
         all
@@ -246,6 +282,17 @@ fn not_recognized(what: &str, names: &[String], setting: Setting) -> Error {
     Error::data(Message::from(problem) + setting)
 }
 
+/// Returns the error for a file without a known column of surnames.
+fn no_surnames(names: &[String]) -> Error {
+    let error = not_recognized("surname", names, Setting::Surname);
+    match recognized(names, &FULL_NAMES) {
+        Some(column) => Error::data(
+            error.message() + ", or, if it contains whole names, use " + Setting::FullName.with(column.as_str()),
+        ),
+        None => error,
+    }
+}
+
 /// Returns the column that a setting names.
 fn named(names: &[String], name: &str, setting: Setting) -> Result<String> {
     let exact = names.iter().find(|own| *own == name);
@@ -257,7 +304,7 @@ fn named(names: &[String], name: &str, setting: Setting) -> Result<String> {
     let problem = Message::from(setting) + problem;
     let is_state = PlaceCode::from_text(name, Level::State).is_some();
     Err(Error::data(match setting {
-        Setting::Surname | Setting::FirstName => problem,
+        Setting::Surname | Setting::FirstName | Setting::MiddleName | Setting::FullName => problem,
         _ if is_state => problem + ". If all people live in this state, use " + Setting::Within.with(name),
         _ => problem,
     }))

@@ -49,13 +49,18 @@ pub(super) fn model(request: &Request, tables: Tables, margin: Option<Vec<f64>>)
         }
         Model::Bisg | Model::Bifsg | Model::Rake | Model::Fbisg => Population::Everybody,
     };
+    let middle_names = tables.middle_names;
     let tables = ModelTables {
         surnames: tables.surnames,
         first_names: tables.first_names,
         places: tables.places,
         prior: margin,
     };
-    Ok(Bisg::new(tables, &population)?)
+    let bisg = Bisg::new(tables, &population)?;
+    Ok(match middle_names {
+        Some(table) => bisg.with_middle_names(table)?,
+        None => bisg,
+    })
 }
 
 /// Refuses places in several states, because the margin describes one area.

@@ -19,6 +19,7 @@ mod summary;
 mod tally;
 mod text;
 mod unused;
+mod whole_names;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -71,9 +72,17 @@ pub struct Response {
     /// The number of people by how their first name was found, if first names are used.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first_name_match: Option<MatchCounts>,
+    /// The number of people by how their middle name was found, if middle names are used.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub middle_name_match: Option<MatchCounts>,
+    /// The number of people by what was dropped from their names before the lookup: `suffix dropped`, `title dropped`,
+    /// `former name dropped`, `nickname dropped`, `initial dropped` or `text after comma dropped`. A person can have
+    /// several.
+    pub name_changes: MatchCounts,
     /// The number of people by the level of the place that was used.
     pub place_used: MatchCounts,
-    /// The number of people by the information that their scores do not use: `surname`, `first name` or `place`.
+    /// The number of people by the information that their scores do not use: `surname`, `first name`, `middle name` or
+    /// `place`.
     pub dropped: MatchCounts,
     /// The number of place codes whose leading zeros were restored.
     pub repaired_codes: u64,

@@ -136,7 +136,7 @@ impl Pass<'_> {
     fn draw(&self, gibbs: &Gibbs) -> Result<Vec<f32>> {
         let bisg = self.lookup.bisg;
         let likelihoods = bisg.likelihoods()?;
-        let mut people: Vec<(NameId, NameId, u64)> = Vec::new();
+        let mut people: Vec<([NameId; 3], u64)> = Vec::new();
         self.for_each(|some| people.extend(some.names_and_places(bisg).into_iter().flatten()))?;
         if u32::try_from(people.len()).is_err() {
             return Err(Error::data("fBISG is limited to 4 billion people at once; split the input"));
@@ -151,8 +151,7 @@ impl Pass<'_> {
                 self.context.check_cancelled()?;
                 let mut names = vec![0.0; rows.len() * k];
                 for (row, names) in rows.iter().zip(names.chunks_exact_mut(k)) {
-                    let (surname, first_name, _) = people[*row as usize];
-                    likelihoods.of(surname, first_name, names);
+                    likelihoods.of(people[*row as usize].0, names);
                 }
                 let means = gibbs.scores(*place, bisg.people_at(*place).unwrap_or_default(), &names);
                 let done = done.fetch_add(rows.len() as u64, Ordering::Relaxed) + rows.len() as u64;
@@ -172,9 +171,9 @@ impl Pass<'_> {
 }
 
 /// Returns the rows of each place, the largest places first, so that threads finish at about the same time.
-fn rows_by_place(people: &[(NameId, NameId, u64)]) -> Vec<(u64, Vec<u32>)> {
+fn rows_by_place(people: &[([NameId; 3], u64)]) -> Vec<(u64, Vec<u32>)> {
     let mut places: BTreeMap<u64, Vec<u32>> = BTreeMap::new();
-    for (row, (.., place)) in people.iter().enumerate().filter(|(_, (.., place))| *place != NO_PLACE) {
+    for (row, (_, place)) in people.iter().enumerate().filter(|(_, (_, place))| *place != NO_PLACE) {
         places.entry(*place).or_default().push(row as u32);
     }
     let mut places: Vec<(u64, Vec<u32>)> = places.into_iter().collect();

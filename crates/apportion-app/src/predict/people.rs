@@ -11,6 +11,7 @@ use rayon::prelude::*;
 use super::columns::PeopleColumns;
 use super::counties::code_of_county;
 use super::tally::Tally;
+use super::whole_names::{FindPart, WholeNamePart};
 
 /// Number of people whose scores one thread computes at a time.
 const CHUNK: usize = 4096;
@@ -55,6 +56,9 @@ pub(super) enum Adjustment<'a> {
 pub(super) struct People {
     surname: Names,
     first_name: Option<Names>,
+    middle_name: Option<Names>,
+    /// Whether the columns of names contain whole names.
+    are_whole_names: bool,
     own_place: Option<PlainTexts>,
     codes: Vec<Codes>,
     within: Option<u64>,
@@ -89,6 +93,7 @@ enum CodeValues {
 pub(super) struct NameCache {
     surnames: Option<FoundWords>,
     first_names: Option<FoundWords>,
+    middle_names: Option<FoundWords>,
     margin_names: Option<FoundWords>,
 }
 
@@ -101,20 +106,31 @@ impl People {
     /// Reads the names and places of a batch, and looks up the words of names that are dictionaries.
     pub(super) fn new(batch: &ColumnBatch, lookup: Lookup<'_>, cache: &mut NameCache) -> apportion_io::Result<People> {
         let Lookup { columns, bisg, margins, writes_counties } = lookup;
-        let surname =
-            Names::new(batch, &columns.surname, &mut cache.surnames, |name, scratch| bisg.find_surname(name, scratch))?;
+        let [surname_part, first_part, middle_part] = WholeNamePart::ALL.map(|part| part.if_whole(columns.is_whole));
+        let surname = Names::new(batch, &columns.surname, &mut cache.surnames, |name, scratch| {
+            surname_part.find(name, |name| bisg.find_surname(name, scratch))
+        })?;
         let first_name = columns.first_name.as_ref().map(|column| {
-            Names::new(batch, column, &mut cache.first_names, |name, scratch| bisg.find_first_name(name, scratch))
+            Names::new(batch, column, &mut cache.first_names, |name, scratch| {
+                first_part.find(name, |name| bisg.find_first_name(name, scratch))
+            })
+        });
+        let middle_name = columns.middle_name.as_ref().map(|column| {
+            Names::new(batch, column, &mut cache.middle_names, |name, scratch| {
+                middle_part.find(name, |name| bisg.find_middle_name(name, scratch))
+            })
         });
         let margin_names = margins.map(|margins| {
             Names::new(batch, &columns.surname, &mut cache.margin_names, |name, scratch| {
-                margins.find_name(name, scratch)
+                surname_part.find(name, |name| margins.find_name(name, scratch))
             })
         });
         let codes = columns.codes.iter().map(|(level, column)| Codes::new(batch, column, *level));
         Ok(People {
             surname,
             first_name: first_name.transpose()?,
+            middle_name: middle_name.transpose()?,
+            are_whole_names: columns.is_whole,
             own_place: columns.own_place.as_ref().map(|column| batch.texts(column)).transpose()?,
             codes: codes.collect::<apportion_io::Result<_>>()?,
             within: columns.within,
@@ -175,32 +191,54 @@ impl People {
     }
 
     /// Returns the input of fBISG for each person: the names, and the ID of the place.
-    pub(super) fn names_and_places(&self, bisg: &Bisg) -> Vec<Vec<(NameId, NameId, u64)>> {
+    pub(super) fn names_and_places(&self, bisg: &Bisg) -> Vec<Vec<([NameId; 3], u64)>> {
         self.in_chunks(|start, end| {
             let people = self.range(bisg, start, end, &mut Tally::new(bisg));
             let place = |person: &Person<'_>| bisg.place_of(&person.place).unwrap_or(NO_PLACE);
-            people.iter().map(|person| (person.surname, person.first_name, place(person))).collect()
+            let names = |person: &Person<'_>| [person.surname, person.first_name, person.middle_name];
+            people.iter().map(|person| (names(person), place(person))).collect()
         })
     }
 
     /// Looks up a range of people.
     fn range(&self, bisg: &Bisg, start: usize, end: usize, tally: &mut Tally) -> Vec<Person<'_>> {
         let mut scratch = Scratch::default();
-        let surnames = self.surname.ids(start, end, |names, ids| bisg.find_surnames(names, &mut scratch, ids));
+        let [surname_part, first_part, middle_part] =
+            WholeNamePart::ALL.map(|part| part.if_whole(self.are_whole_names));
+        let surnames = self.surname.ids(start, end, |names, ids| match surname_part {
+            None => bisg.find_surnames(names, &mut scratch, ids),
+            part => ids.extend(names.map(|name| part.find(name, |name| bisg.find_surname(name, &mut scratch)))),
+        });
         let first_names = match &self.first_name {
-            Some(names) => names.ids(start, end, |names, ids| bisg.find_first_names(names, &mut scratch, ids)),
+            Some(names) => names.ids(start, end, |names, ids| match first_part {
+                None => bisg.find_first_names(names, &mut scratch, ids),
+                part => ids.extend(names.map(|name| part.find(name, |name| bisg.find_first_name(name, &mut scratch)))),
+            }),
+            None => vec![NameId::MISSING; end - start],
+        };
+        let middle_names = match &self.middle_name {
+            Some(names) => names.ids(start, end, |names, ids| match middle_part {
+                None => bisg.find_middle_names(names, &mut scratch, ids),
+                part => ids.extend(names.map(|name| part.find(name, |name| bisg.find_middle_name(name, &mut scratch)))),
+            }),
             None => vec![NameId::MISSING; end - start],
         };
         let places = (start..end).map(|row| self.place(row, tally));
-        let named = surnames.into_iter().zip(first_names).zip(places);
-        named.map(|((surname, first_name), place)| Person { surname, first_name, place }).collect()
+        let named = surnames.into_iter().zip(first_names).zip(middle_names).zip(places);
+        let person = |(((surname, first_name), middle_name), place)| Person { surname, first_name, middle_name, place };
+        named.map(person).collect()
     }
 
     /// Returns the rows of people, from row `start` on, in margins by surname and place.
     fn margin_rows(&self, start: usize, people: &[Person<'_>], margins: &KnownMargins) -> Vec<MarginRows> {
         let (mut scratch, end) = (Scratch::default(), start + people.len());
         let names = match &self.margin_names {
-            Some(names) => names.ids(start, end, |names, ids| margins.find_names(names, &mut scratch, ids)),
+            Some(names) => {
+                names.ids(start, end, |names, ids| match WholeNamePart::Surname.if_whole(self.are_whole_names) {
+                    None => margins.find_names(names, &mut scratch, ids),
+                    part => ids.extend(names.map(|name| part.find(name, |name| margins.find_name(name, &mut scratch)))),
+                })
+            }
             None => vec![NameId::MISSING; people.len()],
         };
         names.into_iter().zip(people).map(|(name, person)| margins.rows(name, &person.place)).collect()

@@ -13,7 +13,7 @@ const VOTER_WORDS: [&str; 4] = ["party", "voter", "registr", "ncid"];
 /// Describes the people whose class shares the scores have, by the tables that were used.
 pub(super) fn describe(request: &Request, used: &[UsedTable]) -> String {
     let mut parts: Vec<String> = Vec::new();
-    for role in [TableRole::Places, TableRole::Surnames, TableRole::FirstNames] {
+    for role in [TableRole::Places, TableRole::Surnames, TableRole::FirstNames, TableRole::MiddleNames] {
         for part in used.iter().filter(|table| table.role == role).map(UsedTable::population) {
             if !parts.contains(&part) {
                 parts.push(part);
@@ -74,6 +74,7 @@ impl UsedTable {
             (None, TableRole::Places) => format!("the people of {}", self.name),
             (None, TableRole::Surnames) => format!("surnames of {}", self.name),
             (None, TableRole::FirstNames) => format!("first names of {}", self.name),
+            (None, TableRole::MiddleNames) => format!("middle names of {}", self.name),
             (None, TableRole::Margin) => self.name.clone(),
         }
     }

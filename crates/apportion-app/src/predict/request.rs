@@ -38,6 +38,10 @@ pub struct Request {
     pub surname: Option<String>,
     /// The first name column; recognized by name if not set.
     pub first_name: Option<String>,
+    /// The middle name column; recognized by name if not set.
+    pub middle_name: Option<String>,
+    /// The column of whole names, instead of columns of surnames, first names and middle names.
+    pub full_name: Option<String>,
     /// The column of user-defined places, such as precincts. If no place column is set, place columns are recognized by
     /// name.
     pub place: Option<String>,
@@ -59,6 +63,8 @@ pub struct Request {
     pub surnames: Option<String>,
     /// The table of first names: a file, or the name of a built-in table.
     pub first_names: String,
+    /// The table of middle names: a file. If not set, middle names are not used.
+    pub middle_names: Option<String>,
     /// Tables of places, at most one per level; `none` for scores by names alone. If empty, built-in tables are used.
     pub geography: Vec<String>,
     /// The prefix of the number columns of a table, such as `vap_*`, if it has several sets.
@@ -165,6 +171,8 @@ impl Default for Request {
             model: None,
             surname: None,
             first_name: None,
+            middle_name: None,
+            full_name: None,
             place: None,
             block_group: None,
             tract: None,
@@ -175,6 +183,7 @@ impl Default for Request {
             names: NameLists::default(),
             surnames: None,
             first_names: CensusTable::FirstNames2020.name().into(),
+            middle_names: None,
             geography: Vec::new(),
             numbers: None,
             classes: Vec::new(),
@@ -208,6 +217,14 @@ impl Request {
         let problem = if self.first_name.is_some() && self.model == Some(Model::Bisg) {
             let problem = ": bisg uses surname and place only; use ";
             Message::from(Setting::FirstName) + problem + Setting::Model.with(Model::Bifsg.name())
+        } else if let Some(setting) = self.name_column().filter(|_| self.full_name.is_some()) {
+            Message::from(Setting::FullName) + " and " + setting + " cannot be used together; leave one out"
+        } else if self.middle_name.is_some() && self.middle_names.is_none() {
+            let problem = ": no list of middle names is built in; give a table of them with ";
+            Message::from(Setting::MiddleName) + problem + Setting::MiddleNames.with("FILE")
+        } else if self.middle_names.is_some() && is(Model::Bisg) {
+            let problem = ": bisg uses surname and place only; use ";
+            Message::from(Setting::MiddleNames) + problem + Setting::Model.with(Model::Bifsg.name())
         } else if self.margin_name().is_some() && !is(Model::Voter) && !is(Model::Rake) {
             only_for(Setting::Margin, Model::Voter) + " or " + Setting::Model.with(Model::Rake.name())
         } else if self.as_published && !is(Model::Voter) {
@@ -304,6 +321,16 @@ impl Request {
         }
     }
 
+    /// Returns the first setting that names a column with a part of the name.
+    fn name_column(&self) -> Option<Setting> {
+        let columns = [
+            (Setting::Surname, &self.surname),
+            (Setting::FirstName, &self.first_name),
+            (Setting::MiddleName, &self.middle_name),
+        ];
+        columns.into_iter().find(|(_, column)| column.is_some()).map(|(setting, _)| setting)
+    }
+
     /// Returns whether first names are used.
     pub(super) fn needs_first_names(&self) -> bool {
         self.model() == Model::Bifsg || self.first_name.is_some()
@@ -341,7 +368,8 @@ impl Request {
         let margins = margins.filter(|(setting, _)| *setting != Setting::Margin || self.margin_table.is_none());
         let names = self.surnames.iter().map(|path| (Setting::Surnames, path));
         let names = names.chain([(Setting::FirstNames, &self.first_names)]);
-        let places = self.geography.iter().map(|path| (Setting::Geography, path));
+        let middle_names = self.middle_names.iter().map(|path| (Setting::MiddleNames, path));
+        let places = self.geography.iter().map(|path| (Setting::Geography, path)).chain(middle_names);
         let files = margins.chain(names).chain(places).filter(|(_, path)| !self.tables.contains_key(*path));
         files.map(|(setting, path)| SideInput::new(setting, path)).collect()
     }
@@ -377,6 +405,18 @@ mod tests {
             (
                 Request { model: Some(Model::Fbisg), sweeps: Some(0), ..Request::default() },
                 "`sweeps`: it must be at least 1",
+            ),
+            (
+                Request { full_name: Some("n".into()), surname: Some("s".into()), ..Request::default() },
+                "`full_name` and `surname` cannot be used together; leave one out",
+            ),
+            (
+                Request { middle_name: Some("m".into()), model: Some(Model::Bifsg), ..Request::default() },
+                "`middle_name`: no list of middle names is built in; give a table of them with `middle_names` FILE",
+            ),
+            (
+                Request { middle_names: Some("m.csv".into()), model: Some(Model::Bisg), ..Request::default() },
+                "`middle_names`: bisg uses surname and place only; use `model` bifsg",
             ),
         ] {
             let error = request.check().unwrap_err();

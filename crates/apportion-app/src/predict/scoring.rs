@@ -1,6 +1,6 @@
 //! The new columns of each row: scores and match information.
 
-use apportion_bisg::{Bisg, Level, MatchInfo, NameMatch};
+use apportion_bisg::{Bisg, Level, MatchInfo, NameChanges, NameMatch};
 use apportion_io::{ColumnBatches, Input, PlainColumn, PlainValues};
 use rayon::prelude::*;
 
@@ -93,6 +93,8 @@ struct MatchColumn {
 enum MatchKind {
     Surname,
     FirstName,
+    MiddleName,
+    Changes,
     Place,
     Dropped,
 }
@@ -124,6 +126,10 @@ impl Layout {
         if bisg.has_first_names() {
             kinds.push(("first_name_match", MatchKind::FirstName));
         }
+        if bisg.has_middle_names() {
+            kinds.push(("middle_name_match", MatchKind::MiddleName));
+        }
+        kinds.push(("name_changes", MatchKind::Changes));
         kinds.extend([("place_used", MatchKind::Place), ("dropped", MatchKind::Dropped)]);
         let column = |(name, kind): (&str, MatchKind)| MatchColumn { name: format!("{match_prefix}{name}"), kind };
         Layout {
@@ -191,9 +197,13 @@ impl Layout {
     /// Returns the words of a column.
     fn words(&self, kind: MatchKind) -> Vec<String> {
         let words: &[&str] = match kind {
-            MatchKind::Surname | MatchKind::FirstName => &NameMatch::ALL.map(NameMatch::name),
+            MatchKind::Surname | MatchKind::FirstName | MatchKind::MiddleName => &NameMatch::ALL.map(NameMatch::name),
+            MatchKind::Changes => {
+                let sets = 0..NameChanges::SETS as u8;
+                return sets.map(|bits| NameChanges::from_bits(bits).describe()).collect();
+            }
             MatchKind::Place => &self.levels,
-            MatchKind::Dropped => &DROPPED,
+            MatchKind::Dropped => return (0..1 << DROPPED.len()).map(dropped_words).collect(),
         };
         words.iter().map(|word| (*word).to_owned()).collect()
     }
@@ -203,11 +213,14 @@ impl Layout {
         match kind {
             MatchKind::Surname => info.surname as u8,
             MatchKind::FirstName => info.first_name as u8,
+            MatchKind::MiddleName => info.middle_name as u8,
+            MatchKind::Changes => info.changes.bits(),
             MatchKind::Place => info.place.unwrap_or(self.levels.len() as u8 - 1),
             MatchKind::Dropped => {
                 u8::from(info.without_surname)
                     + 2 * u8::from(info.without_first_name)
-                    + 4 * u8::from(info.place.is_none())
+                    + 4 * u8::from(info.without_middle_name)
+                    + 8 * u8::from(info.place.is_none())
             }
         }
     }
@@ -218,14 +231,11 @@ fn county_code(code: u64) -> String {
     if code == 0 { String::new() } else { format!("{code:05}") }
 }
 
-/// Information that a score does not use, by bit mask.
-const DROPPED: [&str; 8] = [
-    "",
-    "surname",
-    "first name",
-    "surname+first name",
-    "place",
-    "surname+place",
-    "first name+place",
-    "surname+first name+place",
-];
+/// Information that a score may not use, by bit.
+const DROPPED: [&str; 4] = ["surname", "first name", "middle name", "place"];
+
+/// Returns the information that a score does not use, by bit mask.
+fn dropped_words(mask: usize) -> String {
+    let parts = DROPPED.iter().enumerate().filter(|(bit, _)| mask & 1 << bit != 0).map(|(_, part)| *part);
+    parts.collect::<Vec<_>>().join("+")
+}

@@ -20,6 +20,7 @@ pub(super) struct Tables {
     pub(super) classes: Vec<String>,
     pub(super) surnames: NameTable,
     pub(super) first_names: Option<NameTable>,
+    pub(super) middle_names: Option<NameTable>,
     pub(super) places: Vec<PlaceTable>,
     /// Margins by surname and place to which people are raked.
     pub(super) margins: Option<KnownMargins>,
@@ -44,6 +45,7 @@ pub(super) struct UsedTable {
 pub(super) enum TableRole {
     Surnames,
     FirstNames,
+    MiddleNames,
     Places,
     /// A margin by surname or place.
     Margin,
@@ -63,6 +65,7 @@ struct TableFiles {
     /// Voter lists, for names that are not in the tables of names.
     voter_surnames: Option<KeyedTable>,
     voter_first_names: Option<KeyedTable>,
+    middle_names: Option<KeyedTable>,
     places: Vec<KeyedTable>,
     surname_margin: Option<KeyedTable>,
     place_margin: Option<KeyedTable>,
@@ -86,6 +89,10 @@ impl TableFiles {
             voter_first_names: first_names.as_ref().and_then(voter_list),
             surnames,
             first_names,
+            middle_names: match &request.middle_names {
+                Some(name) => Some(names(name, Subject::FirstNames, Setting::MiddleNames)?),
+                None => None,
+            },
             places: if request.is_by_names_alone() {
                 Vec::new()
             } else if request.geography.is_empty() {
@@ -108,9 +115,11 @@ impl TableFiles {
         let margins = self.surname_margin.iter().chain(&self.place_margin).map(|table| (TableRole::Margin, table));
         let surnames = std::iter::once(&self.surnames).chain(&self.voter_surnames);
         let first_names = self.first_names.iter().chain(&self.voter_first_names);
+        let middle_names = self.middle_names.iter().map(|table| (TableRole::MiddleNames, table));
         let places = self.places.iter().map(|table| (TableRole::Places, table));
         let names = surnames.map(|table| (TableRole::Surnames, table));
-        names.chain(first_names.map(|table| (TableRole::FirstNames, table))).chain(places).chain(margins)
+        let names = names.chain(first_names.map(|table| (TableRole::FirstNames, table))).chain(middle_names);
+        names.chain(places).chain(margins)
     }
 
     /// Converts all tables to the classes of the request, or by default those of the surname table.
@@ -125,7 +134,8 @@ impl TableFiles {
         let classes = self.surnames.classes.clone();
         let margins = self.surname_margin.iter_mut().chain(&mut self.place_margin);
         let voters = self.voter_surnames.iter_mut().chain(&mut self.voter_first_names);
-        for table in self.first_names.iter_mut().chain(voters).chain(&mut self.places).chain(margins) {
+        let given_names = self.first_names.iter_mut().chain(&mut self.middle_names);
+        for table in given_names.chain(voters).chain(&mut self.places).chain(margins) {
             table.rename(&crosswalk)?;
             table.reorder_classes(&classes)?;
         }
@@ -149,6 +159,7 @@ impl TableFiles {
             classes,
             surnames: names(self.surnames, self.voter_surnames)?,
             first_names: self.first_names.map(|table| names(table, self.voter_first_names)).transpose()?,
+            middle_names: self.middle_names.map(KeyedTable::into_names).transpose()?,
             places,
             margins,
             used,

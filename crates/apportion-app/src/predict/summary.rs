@@ -42,6 +42,8 @@ impl PredictSummary<'_> {
             in_tables: tally.shares_in_places(self.bisg).or_else(|| self.bisg.margin().map(<[f64]>::to_vec)),
             surname_match: tally.surname_match(),
             first_name_match: tally.first_name_match(),
+            middle_name_match: tally.middle_name_match(),
+            name_changes: tally.name_changes(),
             place_used: tally.place_used(),
             dropped: tally.dropped(),
             repaired_codes: tally.repaired,

@@ -1,13 +1,13 @@
 //! Statistics of all people: how their names and places were found, and the sums of their scores.
 
 use apportion::verify::{GRID, Grid};
-use apportion_bisg::{Bisg, Level, MatchInfo, NameMatch};
+use apportion_bisg::{Bisg, Level, MatchInfo, NameChanges, NameMatch};
 
 use super::MatchCounts;
 use crate::text::count;
 
 /// The information that a score may not use.
-const PARTS: [&str; 3] = ["surname", "first name", "place"];
+const PARTS: [&str; 4] = ["surname", "first name", "middle name", "place"];
 
 /// Counts that do not depend on the order in which they are added.
 #[derive(Clone, Debug)]
@@ -15,6 +15,9 @@ pub(super) struct Tally {
     pub(super) people: u64,
     surnames: [u64; NameMatch::ALL.len()],
     first_names: [u64; NameMatch::ALL.len()],
+    middle_names: [u64; NameMatch::ALL.len()],
+    /// People by what was dropped from their names.
+    changes: [u64; NameChanges::ALL.len()],
     /// People by the level of the place that was used; the last entry counts people without a place.
     places: Vec<u64>,
     levels: Vec<&'static str>,
@@ -26,6 +29,7 @@ pub(super) struct Tally {
     /// Sums of the scores, in multiples of the grid's unit.
     sums: Vec<i128>,
     has_first_names: bool,
+    has_middle_names: bool,
 }
 
 impl Tally {
@@ -35,6 +39,8 @@ impl Tally {
             people: 0,
             surnames: [0; NameMatch::ALL.len()],
             first_names: [0; NameMatch::ALL.len()],
+            middle_names: [0; NameMatch::ALL.len()],
+            changes: [0; NameChanges::ALL.len()],
             places: vec![0; levels.len() + 1],
             levels,
             places_seen: bisg.rows_by_level().into_iter().map(|rows| vec![0; rows.div_ceil(64)]).collect(),
@@ -42,6 +48,7 @@ impl Tally {
             repaired: 0,
             sums: vec![0; bisg.classes()],
             has_first_names: bisg.has_first_names(),
+            has_middle_names: bisg.has_middle_names(),
         }
     }
 
@@ -50,12 +57,17 @@ impl Tally {
         self.people += 1;
         self.surnames[info.surname as usize] += 1;
         self.first_names[info.first_name as usize] += 1;
+        self.middle_names[info.middle_name as usize] += 1;
+        if info.changes != NameChanges::NONE {
+            let dropped = NameChanges::ALL.map(|(change, _)| info.changes.contains(change));
+            self.changes.iter_mut().zip(dropped).for_each(|(count, dropped)| *count += u64::from(dropped));
+        }
         self.places[info.place.map_or(self.levels.len(), usize::from)] += 1;
         if let Some(level) = info.place {
             let row = info.place_row as usize;
             self.places_seen[usize::from(level)][row / 64] |= 1 << (row % 64);
         }
-        let dropped = [info.without_surname, info.without_first_name, info.place.is_none()];
+        let dropped = [info.without_surname, info.without_first_name, info.without_middle_name, info.place.is_none()];
         self.dropped.iter_mut().zip(dropped).for_each(|(count, dropped)| *count += u64::from(dropped));
         self.sums.iter_mut().zip(scores).for_each(|(sum, score)| *sum += i128::from(GRID.round(*score)));
     }
@@ -66,6 +78,8 @@ impl Tally {
         self.repaired += other.repaired;
         add(&mut self.surnames, &other.surnames);
         add(&mut self.first_names, &other.first_names);
+        add(&mut self.middle_names, &other.middle_names);
+        add(&mut self.changes, &other.changes);
         add(&mut self.places, &other.places);
         add(&mut self.dropped, &other.dropped);
         for (own, other) in self.places_seen.iter_mut().zip(&other.places_seen) {
@@ -105,6 +119,16 @@ impl Tally {
         self.has_first_names.then(|| name_counts(&self.first_names))
     }
 
+    /// Returns people by how their middle name was found, if middle names are used.
+    pub(super) fn middle_name_match(&self) -> Option<MatchCounts> {
+        self.has_middle_names.then(|| name_counts(&self.middle_names))
+    }
+
+    /// Returns people by what was dropped from their names.
+    pub(super) fn name_changes(&self) -> MatchCounts {
+        MatchCounts(NameChanges::ALL.into_iter().map(|(_, name)| name).zip(self.changes).collect())
+    }
+
     /// Returns people by the level of the place that was used.
     pub(super) fn place_used(&self) -> MatchCounts {
         MatchCounts(self.levels.iter().copied().chain(["none"]).zip(self.places.iter().copied()).collect())
@@ -112,7 +136,8 @@ impl Tally {
 
     /// Returns people by the information that their scores do not use.
     pub(super) fn dropped(&self) -> MatchCounts {
-        MatchCounts(PARTS.into_iter().zip(self.dropped).collect())
+        let parts = PARTS.into_iter().zip(self.dropped);
+        MatchCounts(parts.filter(|(part, _)| self.has_middle_names || *part != "middle name").collect())
     }
 
     /// Returns warnings if many places, or most surnames, are not in any table.

@@ -45,10 +45,13 @@ fn describe_fit(request: &Request, fit: &PopulationFit) -> String {
 fn matches(response: &Response) -> String {
     let nothing = MatchCounts::default();
     let first_names = response.first_name_match.as_ref().unwrap_or(&nothing);
+    let middle_names = response.middle_name_match.as_ref().unwrap_or(&nothing);
     let mut rows: Vec<Vec<String>> = Vec::new();
     for (what, counts) in [
         ("surname", &response.surname_match),
         ("first name", first_names),
+        ("middle name", middle_names),
+        ("name", &response.name_changes),
         ("place", &response.place_used),
         ("scored without", &response.dropped),
     ] {

@@ -48,6 +48,8 @@ pub enum Job {
     TablesShow,
     /// Writes a built-in table to a file.
     TablesExport,
+    /// Converts files of the Census Bureau to a table.
+    TablesImport,
     /// Checks a table of names or places.
     TablesCheck,
     /// Simulates a voter file.
@@ -66,7 +68,7 @@ pub enum Job {
 
 impl Job {
     /// All jobs.
-    pub const ALL: [Job; 21] = [
+    pub const ALL: [Job; 22] = [
         Job::Label,
         Job::Audit,
         Job::Compare,
@@ -81,6 +83,7 @@ impl Job {
         Job::TablesList,
         Job::TablesShow,
         Job::TablesExport,
+        Job::TablesImport,
         Job::TablesCheck,
         Job::SimulateVoters,
         Job::SimulateNormal,

@@ -4,7 +4,8 @@ use apportion::text::Setting;
 
 use super::Job::{
     Apply, Audit, Compare, Demo, Disparity, Export, Fit, Frontier, Label, Predict, Provenance, Reproduce,
-    SimulateCategorical, SimulateNormal, SimulateVoters, SimulateWorstCase, TablesCheck, TablesExport, Verify,
+    SimulateCategorical, SimulateNormal, SimulateVoters, SimulateWorstCase, TablesCheck, TablesExport, TablesImport,
+    Verify,
 };
 use super::Words::{Setting as S, Text as T};
 use super::{Declaration, Group, Job, Kind};
@@ -182,7 +183,7 @@ pub(super) static GROUPS: &[Group] = &[
     },
     Group {
         heading: "Output",
-        jobs: &[TablesExport],
+        jobs: &[TablesExport, TablesImport],
         settings: &[
             setting(
                 Setting::Output,
@@ -254,7 +255,20 @@ pub(super) static GROUPS: &[Group] = &[
     },
     Group {
         heading: "Output",
-        jobs: &[Label, Audit, Compare, Disparity, Frontier, Fit, Apply, Verify, Predict, TablesCheck, Provenance],
+        jobs: &[
+            Label,
+            Audit,
+            Compare,
+            Disparity,
+            Frontier,
+            Fit,
+            Apply,
+            Verify,
+            Predict,
+            TablesImport,
+            TablesCheck,
+            Provenance,
+        ],
         settings: &[setting(Setting::Json, Kind::Flag, "", &[T("Print the result as JSON on standard output")])],
     },
     Group {
@@ -269,6 +283,7 @@ pub(super) static GROUPS: &[Group] = &[
             Apply,
             Verify,
             Predict,
+            TablesImport,
             Export,
             SimulateVoters,
             SimulateNormal,

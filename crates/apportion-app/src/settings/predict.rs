@@ -2,7 +2,7 @@
 
 use apportion::text::Setting;
 
-use super::Job::{Predict, TablesCheck, TablesExport, TablesShow};
+use super::Job::{Predict, TablesCheck, TablesExport, TablesImport, TablesShow};
 use super::Words::{Setting as S, Text as T};
 use super::{Declaration, Group, Kind};
 
@@ -25,6 +25,11 @@ const NAMES: &[(&str, &str)] = &[
 ];
 
 const SUBJECTS: &[(&str, &str)] = &[("surnames", "Surnames"), ("first-names", "First names"), ("places", "Places")];
+
+const OTHER_RACE: &[(&str, &str)] = &[
+    ("allocate", "With another race, as that race; alone, spread over the other non-Hispanic classes of the place"),
+    ("other", "In the class other"),
+];
 
 const fn setting(setting: Setting, kind: Kind, value: &'static str, help: &'static [super::Words]) -> Declaration {
     Declaration::of(setting, kind, value, help)
@@ -56,6 +61,20 @@ pub(super) static GROUPS: &[Group] = &[
                 &[T("Surname column [default: detected by name; place columns are also detected unless you name one]")],
             ),
             setting(Setting::FirstName, Kind::Text, "COL", &[T("First name column")]),
+            setting(
+                Setting::MiddleName,
+                Kind::Text,
+                "COL",
+                &[T("Middle name column; needs "), S(Setting::MiddleNames), T(" [default: detected by name]")],
+            ),
+            setting(
+                Setting::FullName,
+                Kind::Text,
+                "COL",
+                &[T(
+                    "Column of whole names, instead of surnames and first names: \"Last, First M\" or \"First M Last\"",
+                )],
+            ),
             setting(
                 Setting::Place,
                 Kind::Text,
@@ -112,6 +131,12 @@ pub(super) static GROUPS: &[Group] = &[
                 &[T("Table of first names: a file, or a built-in one")],
             )
             .default("first-names-2020"),
+            setting(
+                Setting::MiddleNames,
+                Kind::Text,
+                "FILE",
+                &[T("Table of middle names, for models other than bisg; there is no built-in one")],
+            ),
             setting(
                 Setting::Geography,
                 Kind::List,
@@ -205,6 +230,26 @@ pub(super) static GROUPS: &[Group] = &[
         heading: "Table",
         jobs: &[TablesShow, TablesExport],
         settings: &[setting(Setting::Table, Kind::Text, "NAME", &[T("Name of a built-in table")]).required()],
+    },
+    Group {
+        heading: "Input",
+        jobs: &[TablesImport],
+        settings: &[
+            setting(
+                Setting::Inputs,
+                Kind::List,
+                "FILE",
+                &[T("Files of one table from data.census.gov, ending in -Data.csv")],
+            )
+            .required(),
+            setting(
+                Setting::OtherRace,
+                Kind::Choice(OTHER_RACE),
+                "HOW",
+                &[T("How non-Hispanic people of Some Other Race are counted")],
+            )
+            .default("allocate"),
+        ],
     },
     Group {
         heading: "Table",

@@ -9,13 +9,15 @@
 //! the same, as published:       q(r) ∝ P(r|s) · P(f|r) · N_gr · c_r / N_r²        mixes the national prior with the state's people
 //! ```
 //!
+//! With a table of middle names m, each formula has one more factor P(m|r).
+//!
 //! Each formula is the surname's numbers times a place factor, which is computed in advance. If a place is unknown,
 //! or the product is zero for all classes, the next larger place is used. Missing factors are left out, and
 //! [`MatchInfo`] reports this. The scores of a person depend on that person and the tables only.
 
 use super::gibbs::NAME_NOISE;
 use crate::error::{Error, Result};
-use crate::names::{NameId, NameMatch, NameTable, Scratch};
+use crate::names::{NameChanges, NameId, NameMatch, NameTable, Scratch};
 use crate::numbers::{Numbers, divide, normalize};
 use crate::places::{Level, Place, PlaceTable};
 
@@ -54,6 +56,10 @@ pub struct MatchInfo {
     pub surname: NameMatch,
     /// How the first name was found.
     pub first_name: NameMatch,
+    /// How the middle name was found.
+    pub middle_name: NameMatch,
+    /// What was dropped from the names before they were looked up.
+    pub changes: NameChanges,
     /// The index into [`Bisg::levels`] of the place factor.
     pub place: Option<u8>,
     /// The row of the place in the table of its level.
@@ -62,17 +68,23 @@ pub struct MatchInfo {
     pub without_surname: bool,
     /// Whether the first name was not used, although the model has first names.
     pub without_first_name: bool,
+    /// Whether the middle name was not used, although the model has middle names.
+    pub without_middle_name: bool,
 }
 
 impl MatchInfo {
-    fn new(surname: NameId, first_name: NameId) -> MatchInfo {
+    fn new(person: &Person<'_>) -> MatchInfo {
+        let Person { surname, first_name, middle_name, .. } = person;
         MatchInfo {
             surname: surname.kind,
             first_name: first_name.kind,
+            middle_name: middle_name.kind,
+            changes: surname.changes.union(first_name.changes).union(middle_name.changes),
             place: None,
             place_row: 0,
             without_surname: false,
             without_first_name: false,
+            without_middle_name: false,
         }
     }
 }
@@ -84,8 +96,17 @@ pub struct Person<'a> {
     pub surname: NameId,
     /// The first name.
     pub first_name: NameId,
+    /// The middle name; [`NameId::MISSING`] if the model has no middle names.
+    pub middle_name: NameId,
     /// The place.
     pub place: Place<'a>,
+}
+
+/// The first and middle names that a score uses.
+#[derive(Clone, Copy, Debug, Default)]
+struct GivenNames {
+    first: Option<NameId>,
+    middle: Option<NameId>,
 }
 
 /// Minimum size of a national table: the United States has more than 33,000 ZIP code tabulation areas, and each state
@@ -101,6 +122,7 @@ pub struct Bisg {
     classes: usize,
     surnames: NameTable,
     first_names: Option<NameTable>,
+    middle_names: Option<NameTable>,
     /// Place tables from the smallest level to the largest, as factors of the surname's numbers.
     layers: Vec<PlaceTable>,
     /// The factor if no place is known.
@@ -131,6 +153,7 @@ impl Bisg {
         let mut bisg = Bisg {
             classes,
             first_names: first_names.transpose()?,
+            middle_names: None,
             layers: Vec::new(),
             without_place: vec![1.0; classes],
             without_name: vec![1.0; classes],
@@ -147,6 +170,19 @@ impl Bisg {
         }
         bisg.layers = layers;
         Ok(bisg)
+    }
+
+    /// Adds middle names.
+    ///
+    /// # Errors
+    /// If the table has other classes, or shares of the classes without the number of people per name.
+    pub fn with_middle_names(mut self, table: NameTable) -> Result<Bisg> {
+        if table.classes() != self.classes {
+            return refuse("the tables have different numbers of classes; use the same classes in all tables");
+        }
+        let spread = table.of_first_names().into_key_given_class();
+        self.middle_names = Some(spread.ok_or_else(|| Error::Model { problem: MIDDLE_WITHOUT_COUNTS.into() })?);
+        Ok(self)
     }
 
     /// Converts the numbers of places into factors of the surname's numbers.
@@ -279,6 +315,11 @@ impl Bisg {
         self.first_names.is_some()
     }
 
+    /// Returns whether middle names are used.
+    pub fn has_middle_names(&self) -> bool {
+        self.middle_names.is_some()
+    }
+
     /// Finds a surname. Reuse `scratch` between names.
     #[inline]
     pub fn find_surname(&self, name: &str, scratch: &mut Scratch) -> NameId {
@@ -289,6 +330,12 @@ impl Bisg {
     #[inline]
     pub fn find_first_name(&self, name: &str, scratch: &mut Scratch) -> NameId {
         self.first_names.as_ref().map_or(NameId::MISSING, |table| table.find(name, scratch))
+    }
+
+    /// Finds a middle name.
+    #[inline]
+    pub fn find_middle_name(&self, name: &str, scratch: &mut Scratch) -> NameId {
+        self.middle_names.as_ref().map_or(NameId::MISSING, |table| table.find(name, scratch))
     }
 
     /// Finds many surnames, faster than one by one.
@@ -314,16 +361,42 @@ impl Bisg {
         }
     }
 
-    /// Writes the scores of a person, which sum to one, and returns which factors were used.
+    /// Finds many middle names.
+    pub fn find_middle_names<'n>(
+        &self,
+        names: impl IntoIterator<Item = &'n str>,
+        scratch: &mut Scratch,
+        ids: &mut Vec<NameId>,
+    ) {
+        match &self.middle_names {
+            Some(table) => table.find_all(names, scratch, ids),
+            None => ids.extend(names.into_iter().map(|_| NameId::MISSING)),
+        }
+    }
+
+    /// Writes the scores of a person without a middle name; see [`Bisg::score_person`].
     pub fn score(&self, surname: NameId, first_name: NameId, place: &Place<'_>, scores: &mut [f64]) -> MatchInfo {
-        let mut info = MatchInfo::new(surname, first_name);
-        if self.place_scores(surname, Some(first_name), place, scores, &mut info) {
+        self.score_person(&Person { surname, first_name, middle_name: NameId::MISSING, place: *place }, scores)
+    }
+
+    /// Writes the scores of a person, which sum to one, and returns which factors were used.
+    pub fn score_person(&self, person: &Person<'_>, scores: &mut [f64]) -> MatchInfo {
+        let mut info = MatchInfo::new(person);
+        let place = &person.place;
+        let given = GivenNames { first: Some(person.first_name), middle: Some(person.middle_name) };
+        if self.place_scores(person.surname, given, place, scores, &mut info) {
             return info;
         }
-        // The names exclude every class. The first name is dropped first, then the surname.
-        for surname in [surname, NameId::MISSING] {
+        // The names exclude every class. The middle name is dropped first, then the first name, then the surname.
+        info.without_middle_name = self.middle_names.is_some();
+        if info.without_middle_name
+            && self.place_scores(person.surname, GivenNames { middle: None, ..given }, place, scores, &mut info)
+        {
+            return info;
+        }
+        for surname in [person.surname, NameId::MISSING] {
             info.without_first_name = self.first_names.is_some();
-            if self.place_scores(surname, None, place, scores, &mut info) {
+            if self.place_scores(surname, GivenNames::default(), place, scores, &mut info) {
                 return info;
             }
         }
@@ -343,8 +416,9 @@ impl Bisg {
             rows.clear();
             rows.extend(people.iter().map(|person| self.smallest(&person.place)));
             for (person, scores) in people.iter().zip(scores.chunks_exact_mut(k)) {
-                let mut info = MatchInfo::new(person.surname, person.first_name);
-                self.name_scores(person.surname, Some(person.first_name), scores, &mut info);
+                let mut info = MatchInfo::new(person);
+                let given = GivenNames { first: Some(person.first_name), middle: Some(person.middle_name) };
+                self.name_scores(person.surname, given, scores, &mut info);
                 infos.push(info);
             }
             for (((person, scores), row), info) in
@@ -356,7 +430,7 @@ impl Bisg {
                     normalize(scores)
                 });
                 if !known {
-                    *info = self.score(person.surname, person.first_name, &person.place, scores);
+                    *info = self.score_person(person, scores);
                 }
             }
         }
@@ -424,7 +498,8 @@ impl Bisg {
         let Some(surnames) = self.surnames.clone().into_key_given_class() else {
             return refuse(SURNAMES_WITHOUT_COUNTS);
         };
-        Ok(NameLikelihoods { surnames, first_names: self.first_names.as_ref() })
+        let (first_names, middle_names) = (self.first_names.as_ref(), self.middle_names.as_ref());
+        Ok(NameLikelihoods { surnames, first_names, middle_names })
     }
 
     /// Scores by the smallest place that allows any class; returns whether there is one.
@@ -432,14 +507,14 @@ impl Bisg {
     fn place_scores(
         &self,
         surname: NameId,
-        first_name: Option<NameId>,
+        given: GivenNames,
         place: &Place<'_>,
         scores: &mut [f64],
         info: &mut MatchInfo,
     ) -> bool {
         for (layer, table) in self.layers.iter().enumerate() {
             let Some(row) = table.find(place) else { continue };
-            self.name_scores(surname, first_name, scores, info);
+            self.name_scores(surname, given, scores, info);
             multiply(scores, table.row(row as usize));
             if normalize(scores) {
                 (info.place, info.place_row) = (Some(layer as u8), row);
@@ -447,20 +522,23 @@ impl Bisg {
             }
         }
         (info.place, info.place_row) = (None, 0);
-        self.name_scores(surname, first_name, scores, info);
+        self.name_scores(surname, given, scores, info);
         multiply(scores, &self.without_place);
         normalize(scores)
     }
 
     /// Writes the name factors.
     #[inline]
-    fn name_scores(&self, surname: NameId, first_name: Option<NameId>, scores: &mut [f64], info: &mut MatchInfo) {
+    fn name_scores(&self, surname: NameId, given: GivenNames, scores: &mut [f64], info: &mut MatchInfo) {
         info.without_surname = !into_scores(&self.surnames, surname, scores, |score, value| *score = value);
         if info.without_surname {
             scores.copy_from_slice(&self.without_name);
         }
-        if let (Some(table), Some(first_name)) = (&self.first_names, first_name) {
+        if let (Some(table), Some(first_name)) = (&self.first_names, given.first) {
             info.without_first_name = !into_scores(table, first_name, scores, |score, value| *score *= value);
+        }
+        if let (Some(table), Some(middle_name)) = (&self.middle_names, given.middle) {
+            info.without_middle_name = !into_scores(table, middle_name, scores, |score, value| *score *= value);
         }
     }
 }
@@ -470,15 +548,20 @@ impl Bisg {
 pub struct NameLikelihoods<'a> {
     surnames: NameTable,
     first_names: Option<&'a NameTable>,
+    middle_names: Option<&'a NameTable>,
 }
 
 impl NameLikelihoods<'_> {
-    /// Writes the product of P(name | class) + [`NAME_NOISE`] over a person's known names.
-    pub fn of(&self, surname: NameId, first_name: NameId, likelihoods: &mut [f64]) {
+    /// Writes the product of P(name | class) + [`NAME_NOISE`] over a person's known names: surname, first name and
+    /// middle name.
+    pub fn of(&self, [surname, first_name, middle_name]: [NameId; 3], likelihoods: &mut [f64]) {
         likelihoods.fill(1.0);
         self.surnames.multiply_likelihoods(surname, NAME_NOISE, likelihoods);
         if let Some(table) = self.first_names {
             table.multiply_likelihoods(first_name, NAME_NOISE, likelihoods);
+        }
+        if let Some(table) = self.middle_names {
+            table.multiply_likelihoods(middle_name, NAME_NOISE, likelihoods);
         }
     }
 }
@@ -546,6 +629,8 @@ fn refuse<T>(problem: impl Into<String>) -> Result<T> {
 }
 
 const FIRST_WITHOUT_COUNTS: &str = "the first names have shares of the classes but no number of people; add a column named count, \
+     or use P(name | class)";
+const MIDDLE_WITHOUT_COUNTS: &str = "the middle names have shares of the classes but no number of people; add a column named count, \
      or use P(name | class)";
 const SURNAMES_WITHOUT_COUNTS: &str = "the surnames have no number of people, which these places require; add a column named count to \
      the surnames, or use places as people by class or as P(place | class)";

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use super::cleaning::NamePart;
 use super::lookup::{MISSING_FIRST_NAMES, NameId, NameMatch, OTHERS, Scratch, find, of_table, short_name};
 use crate::error::{Error, Result};
 use crate::index::Index;
@@ -165,7 +166,8 @@ impl NameTable {
 
     /// Finds a name.
     pub fn find(&self, name: &str, scratch: &mut Scratch) -> NameId {
-        let id = find(name, scratch, |name| self.index.get(name));
+        let part = if self.is_of_first_names { NamePart::Given } else { NamePart::Surname };
+        let id = find(name, part, scratch, |name| self.index.get(name));
         if id.kind != NameMatch::None {
             return id;
         }
@@ -173,7 +175,7 @@ impl NameTable {
             return NameId::MISSING;
         }
         match &self.voter_list {
-            Some(list) if id.is_name => list.find(name, scratch).unwrap_or(id),
+            Some(list) if id.is_name => list.find(name, part, scratch).unwrap_or(id),
             Some(_) | None => id,
         }
     }
@@ -261,8 +263,8 @@ fn cleaned<'n>(name: &str, scratch: &mut Scratch) -> (Cow<'n, str>, Option<Strin
 
 impl VoterList {
     /// Finds a name, or parts of it.
-    fn find(&self, name: &str, scratch: &mut Scratch) -> Option<NameId> {
-        let id = find(name, scratch, |name| self.index.get(name).map(|row| row + self.first));
+    fn find(&self, name: &str, part: NamePart, scratch: &mut Scratch) -> Option<NameId> {
+        let id = find(name, part, scratch, |name| self.index.get(name).map(|row| row + self.first));
         (id.kind != NameMatch::None).then_some(NameId { kind: NameMatch::VoterList, ..id })
     }
 }

@@ -38,7 +38,9 @@ pub(crate) fn run(job: Job, matches: &ArgMatches, line: &[String], config: Optio
         Job::Verify => verify::run(&terminal),
         Job::Provenance => provenance(&terminal),
         Job::Predict => predict(&terminal),
-        Job::TablesList | Job::TablesShow | Job::TablesExport | Job::TablesCheck => tables::run(job, &terminal),
+        Job::TablesList | Job::TablesShow | Job::TablesExport | Job::TablesImport | Job::TablesCheck => {
+            tables::run(job, &terminal)
+        }
         Job::SimulateVoters | Job::SimulateNormal | Job::SimulateCategorical | Job::SimulateWorstCase => {
             simulate::run(job, &terminal)
         }

@@ -1,9 +1,9 @@
-//! Lists, describes, exports and checks tables of names and places.
+//! Lists, describes, exports, imports and checks tables of names and places.
 
 use anyhow::Result;
 use apportion_app::output::written;
 use apportion_app::settings::Job;
-use apportion_app::tables::{self, CheckedTable, ListedTable, Request, Response, ShownTable};
+use apportion_app::tables::{self, CheckedTable, ImportedTable, ListedTable, Request, Response, ShownTable};
 
 use crate::terminal::Terminal;
 use crate::text;
@@ -16,6 +16,12 @@ pub(super) fn run(job: Job, terminal: &Terminal) -> Result<()> {
         Response::Export(exported) => {
             terminal.say(written(&exported.paths));
             Ok(())
+        }
+        Response::Import(imported) => {
+            imported.remarks.iter().for_each(|remark| terminal.say(format!("note: {remark}")));
+            terminal.say(import(&imported));
+            terminal.say(written(&imported.paths));
+            terminal.print_json(&imported)
         }
         Response::Check(checked) => terminal.print_either(&checked, || check(&checked)),
     }
@@ -41,6 +47,24 @@ fn show(table: &ShownTable) -> String {
         table.keys.join(", "),
         classes.join("\n"),
         table.provenance
+    )
+}
+
+fn import(table: &ImportedTable) -> String {
+    let row = |(class, people): (&&str, &f64)| {
+        let share = if table.people > 0.0 { 100.0 * people / table.people } else { 0.0 };
+        vec![(*class).to_owned(), text::count(people.round() as u64), text::plain(Some(share), 2)]
+    };
+    let rows: Vec<Vec<String>> = table.classes.iter().zip(&table.counts).map(row).collect();
+    let places = text::counted(table.places as u64, "place", "places");
+    let people = text::count(table.people.round() as u64);
+    format!(
+        "{}: {}\n{places} ({}), {people} people\n{}\n{}",
+        table.source,
+        table.population,
+        table.level,
+        table.definition,
+        text::columns(&["class", "people", "share, %"], &rows)
     )
 }
 

@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::table::{column_index, normalize_name};
 
 const SURNAMES: [&str; 4] = ["surname", "last_name", "lastname", "family_name"];
-const FIRST_NAMES: [&str; 3] = ["first_name", "firstname", "given_name"];
+const FIRST_NAMES: [&str; 4] = ["first_name", "firstname", "given_name", "middle_name"];
 const PLACES: [&str; 4] = ["place", "geoid", "geo_id", "id"];
 /// A column of surnames or places, depending on the other columns.
 const NAME: &str = "name";
