@@ -385,7 +385,7 @@ mod tests {
         let text =
             r#"{"inputs": ["people.csv"], "model": "fbisg", "crosswalk": {"api": "asian"}, "no_provenance": true}"#;
         let request: Request = serde_json::from_str(text).unwrap();
-        assert_eq!((request.model(), request.source.inputs), (Model::Fbisg, vec!["people.csv".to_owned()]));
+        assert_eq!((request.model(), &request.source.inputs[..]), (Model::Fbisg, &["people.csv".to_owned()][..]));
         assert_eq!((request.surname_table(), request.prefix.as_str()), ("surnames-2020", "p_"));
         assert_eq!((request.crosswalk["api"].as_str(), request.provenance.no_provenance), ("asian", true));
         let older: Request = serde_json::from_str(r#"{"vintage": "2010", "names": "census"}"#).unwrap();

@@ -444,7 +444,7 @@ fn key_column(level: Level) -> &'static str {
         Level::Zcta => "zcta",
         Level::County => "county_fips",
         Level::State => "state_fips",
-        Level::Own | Level::Nation | Level::All => "geoid",
+        Level::Own | Level::ZipPrefix | Level::Nation | Level::All => "geoid",
     }
 }
 
