@@ -47,7 +47,7 @@ class Solution:
     #: The primal and dual objective, in multiples of 2^-40, and the gap between them. A gap of 0 proves that no other labels
     #: with these counts have a larger sum of scores.
     certificate: dict[str, Any] | None
-    #: The complete result, as `apportion label --json` prints it.
+    #: The complete result as a dict: the JSON of the command `label`, whose keys docs/json.md describes.
     details: dict[str, Any] = field(repr=False)
 
 

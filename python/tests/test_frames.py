@@ -222,5 +222,5 @@ def test_a_built_in_map_reads_the_ethnicity() -> None:
     renamed = frame.rename(columns={"ethnic_code": "ethnicity"})
     audit = apportion.audit(renamed, labels, truth="race_code", truth_map=["nc", "B=white"], truth_ethnicity="ethnicity")
     assert audit.details["accuracy"] == pytest.approx(2 / 3)
-    with pytest.raises(ValueError, match="truth_map='nc' also reads the column \"ethnic_code\".*truth_ethnicity="):
+    with pytest.raises(ValueError, match="truth_map='nc' also needs the column \"ethnic_code\".*truth_ethnicity="):
         apportion.audit(renamed, labels, truth="race_code", truth_map="nc")

@@ -44,12 +44,11 @@ pub(super) fn text(own: &Disparity) -> Message {
 
 /// Returns whether the tables omit estimates of classes with a small effective sample size.
 fn hides_estimates(own: &Disparity) -> bool {
-    let levels = 0..own.shown().min(SHOWN);
     let hides = |each: &Estimator, level: usize| {
         let classes = each.estimates.get(level).map_or(&[][..], |estimates| &estimates.classes[..]);
         (0..classes.len()).any(|class| classes[class].is_some() && own.figure(each, level, class).is_none())
     };
-    levels.into_iter().any(|level| own.estimators.iter().any(|each| hides(each, level)))
+    (0..own.shown().min(SHOWN)).any(|level| own.estimators.iter().any(|each| hides(each, level)))
 }
 
 /// Joins messages with a separator.
