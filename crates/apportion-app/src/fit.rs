@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use apportion::decision::{FitInfo, Fitted};
+use apportion::rule::Joint;
 use apportion::text::{Message, Setting};
 use apportion::{Decision, Rule, Scores};
 use apportion_io::{refuse_overwrite, write_atomically};
@@ -118,6 +119,7 @@ fn fit(request: &Request, context: &Context) -> Result<Response> {
         tied,
         sample: result.sample.map(|sample| sample.rows),
         expected_shares: rule.expected_shares(&counts, &sums, result.targets.as_deref(), by_group),
+        single_members: result.joint.as_ref().map_or_else(Vec::new, Joint::single_members),
     });
     let collected = match hashes {
         Some(hashes) => {

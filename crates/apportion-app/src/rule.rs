@@ -319,10 +319,10 @@ impl RuleSettings {
             return None;
         }
         let to_posterior = self.reference_name() == "posterior";
-        if to_posterior && !self.is_traded() {
+        if to_posterior && !self.is_traded() && !by_group {
             return Some(ExpectedShares::Posterior);
         }
-        if by_group {
+        if by_group && (!to_posterior || self.is_traded()) {
             return None;
         }
         let numbers = |counts: &[u64]| counts.iter().map(|&count| count as f64).collect::<Vec<f64>>();

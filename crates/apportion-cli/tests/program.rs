@@ -241,6 +241,14 @@ fn drift_is_warned_of() {
             assert_eq!(said.contains("fit again"), warned, "{said}");
             let printed: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
             assert_eq!(printed["drift"]["beyond"], warned, "{printed}");
+            // The warning names every class that deviates by more than chance explains.
+            let numbers = |key: &str| printed["drift"][key].as_array().unwrap().clone();
+            for (class, (off, chance)) in numbers("people").iter().zip(numbers("explained")).enumerate() {
+                let (class, found) = (printed["classes"][class].as_str().unwrap(), &printed["counts"][class]);
+                let named =
+                    said.contains(&format!("{class} {} instead of", apportion::text::count(found.as_u64().unwrap())));
+                assert_eq!(named, off.as_f64().unwrap().abs() > chance.as_f64().unwrap(), "{class}: {said}");
+            }
             // The audit of the output reports the same warning and numbers.
             let audit = ["audit", "out.csv", "--label", "label", "--decision", "decision.json", "-q"];
             let found = run(folder, &audit);
