@@ -75,6 +75,9 @@ pub struct FitInfo {
     /// The number of people of each class who are the only ones with this label in their group, if there are groups.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub single_members: Vec<u64>,
+    /// Why there are no overall prices, if the decision is by group and they could not be computed.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub no_overall: Option<String>,
 }
 
 /// The expected shares of labels, on any rows.
