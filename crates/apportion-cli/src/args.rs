@@ -104,7 +104,7 @@ fn positional(job: Job) -> Option<Setting> {
     }
 }
 
-fn long_name(setting: Setting) -> String {
+pub(crate) fn long_name(setting: Setting) -> String {
     match setting {
         Setting::Output => "output".into(),
         other => option(other, None).trim_start_matches('-').to_owned(),
