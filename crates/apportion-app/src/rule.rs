@@ -239,7 +239,8 @@ impl RuleSettings {
             }
             RuleName::Learned => {
                 let rows = self.train_rows.unwrap_or(Learned::TRAIN_ROWS as u64);
-                format!(", {}, trained on {} rows", self.learner.unwrap_or_default().name(), text::count(rows))
+                let rows = text::counted(rows, "row", "rows");
+                format!(", {}, trained on {rows}", self.learner.unwrap_or_default().name())
             }
             RuleName::Threshold | RuleName::Argmax | RuleName::Thompson | RuleName::Match => String::new(),
         };
