@@ -75,14 +75,14 @@ impl Bounds {
         let sum = |side: &[u64]| side.iter().fold(0u64, |sum, &bound| sum.saturating_add(bound));
         if sum(&least) > people {
             return refuse(format!(
-                "require at least {} in total, but the table has {}; lower some of them",
+                "require at least {} in total, but the number of people is {}; lower some of them",
                 people_text(sum(&least)),
                 count(people)
             ));
         }
         if sum(&most) < people {
             return refuse(format!(
-                "allow at most {} in total, but the table has {}; raise some of them",
+                "allow at most {} in total, but the number of people is {}; raise some of them",
                 people_text(sum(&most)),
                 count(people)
             ));
