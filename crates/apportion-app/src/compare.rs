@@ -142,9 +142,11 @@ impl BatchLoss {
     /// Returns the loss as a sentence.
     pub fn text(&self) -> String {
         let BatchLoss { rule, batches, size, loss, count_difference } = self;
-        let objective = match *loss > 0.0 {
-            true => format!("the objective is {loss:.2e} lower"),
-            false => "the objective is the same".into(),
+        // Other counts allow a higher objective. Smaller differences are rounding errors.
+        let objective = match *loss {
+            loss if loss > 1e-12 => format!("the objective is {loss:.2e} lower"),
+            loss if loss < -1e-12 => format!("the objective is {:.2e} higher", -loss),
+            _ => "the objective is the same".into(),
         };
         let counts = match *count_difference {
             0 => "the counts are the same".into(),
