@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use apportion::decision::UnknownGroups;
-use apportion::text::{Message, Setting};
+use apportion::text::Setting;
 use serde::{Deserialize, Serialize};
 
 use crate::label::{Aim, Measured, Response};
@@ -13,7 +13,7 @@ use crate::protect::SideInput;
 use crate::provenance::{ExtraFile, InputHashes, Provenance, Recorded};
 use crate::settings::{Job, check};
 use crate::table::TableSettings;
-use crate::{Context, Error, Result, decision_file, unknown_groups};
+use crate::{Context, Result, decision_file, unknown_groups};
 
 /// The table to label, the decision, and the output.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -49,10 +49,6 @@ fn apply(request: &Request, context: &Context) -> Result<Response> {
     check(Job::Apply, request)?;
     let Request { table: settings, decision: path, output, .. } = request;
     settings.check()?;
-    if settings.seed.is_some() {
-        let problem = ": the decision contains its own seed; to change it, fit again";
-        return Err(Error::settings(Message::from(Setting::Seed) + problem));
-    }
     let decision = decision_file::read(path, request.decision_json.as_deref())?;
     let input = settings.source.open(context)?;
     // A decision in memory is not a file, even if a file has the same name.

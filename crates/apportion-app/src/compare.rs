@@ -115,12 +115,11 @@ impl Response {
             "labeled",
             "coverage",
             "frontier_gap",
-            "seconds",
         ];
         let classes = self.rules.first().map_or(&[][..], |rule| &rule.classes);
         let counts = classes.iter().map(|class| format!("n_{class}"));
         let mut table = CsvTable::new(figures.map(str::to_owned).into_iter().chain(counts));
-        for Compared { result, seconds } in &self.compared {
+        for Compared { result, .. } in &self.compared {
             let summary = &result.summary;
             let figures = [
                 cell(&result.name),
@@ -132,7 +131,6 @@ impl Response {
                 summary.labeled.to_string(),
                 number(summary.coverage),
                 number(result.frontier_gap.flatten()),
-                number(*seconds),
             ];
             table.push(figures.into_iter().chain(summary.counts().iter().map(u64::to_string)));
         }
@@ -144,11 +142,20 @@ impl BatchLoss {
     /// Returns the loss as a sentence.
     pub fn text(&self) -> String {
         let BatchLoss { rule, batches, size, loss, count_difference } = self;
+        // Other counts allow a higher objective. Smaller differences are rounding errors.
+        let objective = match *loss {
+            loss if loss > 1e-12 => format!("the objective is {loss:.2e} lower"),
+            loss if loss < -1e-12 => format!("the objective is {:.2e} higher", -loss),
+            _ => "the objective is the same".into(),
+        };
+        let counts = match *count_difference {
+            0 => "the counts are the same".into(),
+            people => format!("the counts differ by {} in total", text::count(people)),
+        };
         format!(
-            "{rule} in {} of {} rows: the objective is {loss:.2e} lower, and counts differ by {} in total",
+            "{rule} in {} of {}: {objective}, and {counts}",
             text::counted(*batches as u64, "batch", "batches"),
-            text::count(*size),
-            text::count(*count_difference)
+            text::counted(*size, "row", "rows")
         )
     }
 }

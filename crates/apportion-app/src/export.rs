@@ -109,8 +109,9 @@ pub fn run(request: &Request, context: &Context) -> Result<Response> {
     let sql = decision.to_sql(&request.sql_options(&decision)?)?;
     if let Some(info) = decision.fit_info().filter(|info| info.tied > 0) {
         let (tied, people) = (text::count(info.tied), text::count(info.people));
+        let were = if info.tied == 1 { "was" } else { "were" };
         context.note(format!(
-            "{tied} of {people} rows were tied in the fit; unlike `apply`, SQL gives tied rows the first of their classes"
+            "{tied} of {people} rows {were} tied in the fit; unlike `apply`, SQL gives tied rows the first of their classes"
         ));
     }
     if let Some(path) = output {
@@ -132,9 +133,9 @@ impl Request {
     fn sql_options(&self, decision: &Decision) -> Result<SqlOptions> {
         let classes = decision.classes();
         if !self.scores.is_empty() && self.scores.len() != classes.len() {
-            let (found, needed) = (self.scores.len(), classes.len());
+            let (found, needed) = (text::counted(self.scores.len() as u64, "column", "columns"), classes.len());
             let problem =
-                format!(": {found} columns for {needed} classes; name one column per class, in this order: {classes}");
+                format!(": {found} for {needed} classes; name one column per class, in this order: {classes}");
             return Err(Error::Data(Message::from(Setting::Scores) + problem));
         }
         let info = decision.fit_info().cloned().unwrap_or_default();
@@ -175,8 +176,10 @@ impl Request {
         }
         if fitted > 0 && given != fitted {
             let columns = info.groups.join(", ");
-            let problem =
-                format!(": {given} columns, but the decision was fitted by {fitted}: {columns}; name as many");
+            let problem = format!(
+                ": {}, but the decision was fitted by {fitted}: {columns}; name as many",
+                text::counted(given as u64, "column", "columns")
+            );
             return Err(Error::Data(by + problem));
         }
         Ok(self.by.clone())

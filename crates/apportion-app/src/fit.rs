@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use apportion::decision::{FitInfo, Fitted};
+use apportion::decision::{FitInfo, Fitted, GroupPrices};
+use apportion::rule::Joint;
 use apportion::text::{Message, Setting};
 use apportion::{Decision, Rule, Scores};
 use apportion_io::{refuse_overwrite, write_atomically};
@@ -60,18 +61,32 @@ pub fn run(request: &Request, context: &Context) -> Result<Response> {
     context.install(|| fit(request, context))
 }
 
-/// Adds the prices for all rows to a decision by group, for rows of other groups.
+/// Returns the prices for all rows, for rows of groups that a decision does not have; `None` if the rule has none.
+fn overall_prices(rule: &Rule, scores: &Scores<'_>, settings: &TableSettings) -> Result<Option<GroupPrices>> {
+    let Some(rule) = rule.without_groups() else { return Ok(None) };
+    let (_, overall, _) = Assignment::of_rule(&rule, scores, &settings.settings(), 1)?;
+    Ok(match overall.fitted() {
+        Fitted::Prices(prices) if prices.len() == 1 => prices.first().cloned(),
+        _ => None,
+    })
+}
+
+/// Adds overall prices to a decision by group. If they could not be computed, sends a warning and returns the reason.
 fn with_overall_prices(
     decision: Decision,
-    rule: &Rule,
-    scores: &Scores<'_>,
-    settings: &TableSettings,
-) -> Result<Decision> {
-    let Some(rule) = rule.without_groups().filter(|_| decision.groups().is_some()) else { return Ok(decision) };
-    let (_, overall, _) = Assignment::of_rule(&rule, scores, &settings.settings(), 1)?;
-    match overall.fitted() {
-        Fitted::Prices(prices) if prices.len() == 1 => Ok(decision.with_overall(&prices[0])?),
-        _ => Ok(decision),
+    prices: Result<Option<GroupPrices>>,
+    context: &Context,
+) -> Result<(Decision, Option<String>)> {
+    match prices {
+        Ok(Some(prices)) => Ok((decision.with_overall(&prices)?, None)),
+        Ok(None) => Ok((decision, None)),
+        Err(Error::Io(apportion_io::Error::Cancelled)) => Err(apportion_io::Error::Cancelled.into()),
+        Err(error) => {
+            let reason = error.message().to_string();
+            let problem = format!("the prices for all rows could not be computed ({reason}), so `apply` cannot use ");
+            context.warn(Message::from(problem) + Setting::UnknownGroups.with("overall"));
+            Ok((decision, Some(reason)))
+        }
     }
 }
 
@@ -106,7 +121,8 @@ fn fit(request: &Request, context: &Context) -> Result<Response> {
     let tied = joint.as_ref().map_or(0, |joint| joint.tied_rows);
     let result = RuleResult::new(rule.rule.name(), &scores, &assignment, joint)?.with_targets(&core_rule, &scores)?;
     let argmax = request.with_argmax.then(|| RuleResult::of_argmax(&scores)).transpose()?;
-    let decision = with_overall_prices(decision, &core_rule, &scores, settings)?;
+    let prices = if decision.groups().is_some() { overall_prices(&core_rule, &scores, settings) } else { Ok(None) };
+    let (decision, no_overall) = with_overall_prices(decision, prices, context)?;
     drop(working);
 
     let (counts, sums) = (result.summary.counts(), result.summary.posterior_sums());
@@ -118,6 +134,8 @@ fn fit(request: &Request, context: &Context) -> Result<Response> {
         tied,
         sample: result.sample.map(|sample| sample.rows),
         expected_shares: rule.expected_shares(&counts, &sums, result.targets.as_deref(), by_group),
+        single_members: result.joint.as_ref().map_or_else(Vec::new, Joint::single_members),
+        no_overall,
     });
     let collected = match hashes {
         Some(hashes) => {
@@ -138,4 +156,45 @@ fn fit(request: &Request, context: &Context) -> Result<Response> {
     let measured = Measured::new(&table, result, argmax, label::Aim::of(rule));
     lost_classes::warnings(&measured, rule, settings).into_iter().for_each(|warning| context.warn(warning));
     Ok(Response { saved, measured })
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use std::sync::{Arc, Mutex};
+
+    use apportion::decision::UnknownGroups;
+    use apportion::{Classes, Groups, Match, Matrix, Reference, Settings};
+
+    use super::*;
+    use crate::{Notice, unknown_groups};
+
+    fn by_group() -> Decision {
+        let classes = Classes::new(["a", "b"]).unwrap();
+        let names = ["x".to_owned()];
+        let scores = Scores::new(&classes, Matrix::RowsF64(&[0.9, 0.1, 0.4, 0.6])).unwrap();
+        let scores = scores.with_groups(Groups { codes: &[0, 0], names: &names }).unwrap();
+        Rule::Match(Match::by_group(Reference::Posterior)).fit(&scores, &Settings::default()).unwrap()
+    }
+
+    #[test]
+    fn a_decision_by_group_needs_no_overall_prices() {
+        let warnings = Arc::new(Mutex::new(Vec::new()));
+        let kept = warnings.clone();
+        let notices = Arc::new(move |notice: Notice| kept.lock().unwrap().push(notice));
+        let context = Context { notices, ..Context::default() };
+        let failed = Err(Error::data("the disk is full"));
+        let (decision, no_overall) = with_overall_prices(by_group(), failed, &context).unwrap();
+        assert_eq!(no_overall.as_deref(), Some("the disk is full"));
+        assert!(
+            matches!(&warnings.lock().unwrap()[..], [Notice::Warning(said)] if said.to_string().contains("disk is full"))
+        );
+        // The reason is saved, and `apply` gives it.
+        let decision = decision.with_fit_info(FitInfo { no_overall, ..FitInfo::default() });
+        let saved: Decision = serde_json::from_str(&serde_json::to_string(&decision).unwrap()).unwrap();
+        let refused = unknown_groups::with_policy(saved.clone(), UnknownGroups::Overall).unwrap_err();
+        let message = refused.message().to_string();
+        assert!(message.contains("could not be computed") && message.contains("the disk is full"), "{message}");
+        assert!(unknown_groups::with_policy(saved, UnknownGroups::Unlabeled).is_ok());
+    }
 }

@@ -4,6 +4,7 @@ use apportion::text::{Message, Setting};
 use apportion_io::{Input, InputOptions, MemoryTable, Progress, TextEncoding};
 use serde::{Deserialize, Serialize};
 
+use crate::provenance::Recorded;
 use crate::{Context, Error, Result};
 
 /// Files, or a table in memory instead.
@@ -41,6 +42,17 @@ pub enum Encoding {
     Windows1252,
 }
 
+impl Encoding {
+    /// Returns the name in settings and provenance; `None` for the default.
+    fn recorded(self) -> Option<&'static str> {
+        match self {
+            Encoding::Auto => None,
+            Encoding::Utf8 => Some("utf8"),
+            Encoding::Windows1252 => Some("windows-1252"),
+        }
+    }
+}
+
 impl Default for Source {
     fn default() -> Source {
         let InputOptions { batch_rows, max_line, .. } = InputOptions::default();
@@ -65,6 +77,29 @@ impl Source {
     /// Returns whether the rows are in memory; if so, results are also returned in memory.
     pub fn is_in_memory(&self) -> bool {
         self.table.is_some()
+    }
+
+    /// Records how the files are read.
+    pub(crate) fn record(&self, into: &mut Recorded) {
+        into.encoding = self.encoding.recorded().map(str::to_owned);
+        into.delimiter = self.delimiter;
+        into.sheet.clone_from(&self.sheet);
+    }
+
+    /// Returns the source with recorded settings instead of defaults. Sheets are for workbooks only, and the same rows
+    /// may now be in another file.
+    pub(crate) fn with_recorded(&self, recorded: &Recorded) -> Source {
+        let is_workbook =
+            |input: &String| input.to_lowercase().ends_with(".xlsx") || input.to_lowercase().ends_with(".xlsm");
+        let has_sheets = self.inputs.iter().any(is_workbook);
+        let name = recorded.encoding.as_deref();
+        let encoding = [Encoding::Utf8, Encoding::Windows1252].into_iter().find(|own| own.recorded() == name);
+        Source {
+            encoding: encoding.unwrap_or(self.encoding),
+            delimiter: recorded.delimiter.or(self.delimiter),
+            sheet: recorded.sheet.clone().filter(|_| has_sheets).or_else(|| self.sheet.clone()),
+            ..self.clone()
+        }
     }
 
     /// Opens the files, and sends notes about what was detected.

@@ -343,7 +343,7 @@ impl DriftContract {
         DriftContract {
             people: drift.people.clone(),
             explained: drift.explained.clone(),
-            beyond: drift.worst().is_some(),
+            beyond: !drift.beyond().is_empty(),
         }
     }
 }

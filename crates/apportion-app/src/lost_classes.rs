@@ -28,16 +28,19 @@ fn rounded_groups(measured: &Measured, rule: &RuleSettings, settings: &TableSett
     for class in &measured.result.summary.classes {
         let off = class.labels as f64 - class.posterior_sum;
         if off.abs() > MOST_PEOPLE && off.abs() > MOST_ROUNDED * class.posterior_sum {
-            let (labels, percent) =
-                (text::count(class.labels), text::signed(Some(100.0 * off / class.posterior_sum), 1, "%"));
+            let (labels, percent) = (
+                text::counted(class.labels, "label", "labels"),
+                text::signed(Some(100.0 * off / class.posterior_sum), 1, "%"),
+            );
             let expected = text::expected_count(class.posterior_sum);
-            changed.push(format!("{} has {labels} labels for {expected} expected ({percent})", class.class));
+            changed.push(format!("{} has {labels} for {expected} expected ({percent})", class.class));
         }
     }
     if changed.is_empty() {
         return None;
     }
-    let problem = format!("rounding in {} groups changes the totals: ", text::count(groups as u64));
+    let groups = text::counted(groups as u64, "group", "groups");
+    let problem = format!("rounding in {groups} changes the totals: ");
     let fix = ". Use larger groups, or keep the totals with ";
     Some(Message::from(problem + &changed.join(", ")) + fix + Setting::Nested.with(settings.by.join(",")))
 }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use apportion::text::{Message, Setting};
-use apportion_io::{Input, refuse_overwrite, write_atomically};
+use apportion_io::{Input, escape_formula, refuse_overwrite, write_atomically};
 use serde::Serialize;
 
 use crate::protect::{SideInput, refuse_overwriting_outputs};
@@ -93,9 +93,10 @@ impl CsvTable {
     }
 }
 
-/// Returns text as a cell, in quotes if necessary.
+/// Returns text as a cell, in quotes if necessary. A spreadsheet does not run it as a formula.
 pub(crate) fn cell(text: &str) -> String {
-    if text.contains([',', '"', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_owned() }
+    let text = escape_formula(text);
+    if text.contains([',', '"', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.into_owned() }
 }
 
 /// Returns a number as a cell; an empty cell for `None`.
@@ -106,6 +107,22 @@ pub(crate) fn number<T: ToString>(number: Option<T>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn formulas_are_escaped_and_numbers_are_not() {
+        for (text, expected) in [
+            ("=1+1", "'=1+1"),
+            ("@cmd", "'@cmd"),
+            ("-x", "'-x"),
+            ("+a,b", "\"'+a,b\""),
+            ("\t=1", "'\t=1"),
+            ("-5", "-5"),
+            ("a=b", "a=b"),
+        ] {
+            assert_eq!(cell(text), expected);
+        }
+        assert_eq!(number(Some(-0.5)), "-0.5");
+    }
 
     #[test]
     fn cells_are_quoted_if_necessary() {

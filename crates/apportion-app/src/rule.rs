@@ -239,7 +239,8 @@ impl RuleSettings {
             }
             RuleName::Learned => {
                 let rows = self.train_rows.unwrap_or(Learned::TRAIN_ROWS as u64);
-                format!(", {}, trained on {} rows", self.learner.unwrap_or_default().name(), text::count(rows))
+                let rows = text::counted(rows, "row", "rows");
+                format!(", {}, trained on {rows}", self.learner.unwrap_or_default().name())
             }
             RuleName::Threshold | RuleName::Argmax | RuleName::Thompson | RuleName::Match => String::new(),
         };
@@ -319,10 +320,10 @@ impl RuleSettings {
             return None;
         }
         let to_posterior = self.reference_name() == "posterior";
-        if to_posterior && !self.is_traded() {
+        if to_posterior && !self.is_traded() && !by_group {
             return Some(ExpectedShares::Posterior);
         }
-        if by_group {
+        if by_group && (!to_posterior || self.is_traded()) {
             return None;
         }
         let numbers = |counts: &[u64]| counts.iter().map(|&count| count as f64).collect::<Vec<f64>>();

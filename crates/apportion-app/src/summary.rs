@@ -15,24 +15,33 @@ fn off_in_people(result: &RuleResult, wanted: &[f64], all: f64, class: usize) ->
     result.summary.classes[class].labels as f64 - share * result.summary.labeled as f64
 }
 
-/// Returns a warning with a next step if the counts deviate more than chance explains.
+/// Returns a warning with a next step if the counts of some classes deviate more than chance explains.
 pub fn drift_warning(decision: &Decision, drift: &Drift, summary: &Section) -> Option<Message> {
-    let class = drift.worst()?;
-    let (off, name) = (drift.people[class], &decision.classes().names()[class]);
-    let wanted = summary.classes[class].labels as f64 - off;
-    let percent = (wanted > 0.5).then(|| format!(" ({})", text::signed(Some(100.0 * off / wanted), 1, "%")));
+    let beyond = drift.beyond();
+    if beyond.is_empty() {
+        return None;
+    }
+    let one = |&class: &usize| {
+        let (off, found) = (drift.people[class], summary.classes[class].labels);
+        let expected = found as f64 - off;
+        let percent = match expected > 0.5 {
+            true => text::signed(Some(100.0 * off / expected), 1, "%; "),
+            false => String::new(),
+        };
+        format!(
+            "{} {} instead of {} ({percent}chance explains a difference of at most {})",
+            text::shown(&decision.classes().names()[class]),
+            text::count(found),
+            text::expected_count(expected),
+            text::count(drift.explained[class].floor() as u64)
+        )
+    };
+    let listed = beyond.iter().map(one).collect::<Vec<_>>().join(", ");
     let misplaced = drift.misplaced();
     let all = 100.0 * misplaced / summary.labeled.max(1) as f64;
-    let people = |number: f64| text::count(number.abs().round() as u64);
-    let problem = format!(
-        "warning: the counts have drifted: {name}: {} too {}{}; chance explains at most {}. In total, the counts are off by \
-         {} people ({all:.2}%). ",
-        people(off),
-        if off < 0.0 { "few" } else { "many" },
-        percent.unwrap_or_default(),
-        people(drift.explained[class]),
-        people(misplaced)
-    );
+    let people = text::counted(misplaced.round() as u64, "person", "people");
+    let problem =
+        format!("warning: the counts have drifted: {listed}. In total, the counts are off by {people} ({all:.2}%). ");
     Some(match decision.fitted() {
         Fitted::Learned(_) => {
             let fix = "Either these rows differ from those the model was trained on, so fit again; or the model does not \

@@ -43,7 +43,8 @@ pub struct TableSettings {
     pub normalize: bool,
     /// Memory for the scores, in bytes; a quarter of the machine's memory if not set.
     pub memory: Option<u64>,
-    /// The seed of ties and draws.
+    /// The seed of ties and draws. A decision that is applied has its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
 }
 
@@ -138,6 +139,7 @@ impl TableSettings {
 
     /// Records the settings as given.
     pub fn record(&self, into: &mut Recorded) {
+        self.source.record(into);
         into.by.clone_from(&self.by);
         into.scores.clone_from(&self.scores);
         into.classes.clone_from(&self.classes);

@@ -52,6 +52,13 @@ pub(crate) fn check(decision: &Decision, scores: &Scores<'_>, policy: UnknownGro
 /// # Errors
 /// If the policy needs overall prices and the decision does not contain them.
 pub(crate) fn with_policy(decision: Decision, policy: UnknownGroups) -> Result<Decision> {
+    let reason = decision.fit_info().and_then(|info| info.no_overall.as_ref());
+    if let (UnknownGroups::Overall, None, Some(reason)) = (policy, decision.overall(), reason) {
+        let problem =
+            format!(": the prices for all rows could not be computed in the fit ({reason}); fit again, or use ");
+        let problem = Message::from(Setting::UnknownGroups.with("overall")) + problem;
+        return Err(Error::Settings(problem + Setting::UnknownGroups.with("unlabeled")));
+    }
     let decision = decision.with_unknown_groups(policy);
     decision.map_err(|error| Error::Setting(Setting::UnknownGroups, error))
 }

@@ -10,9 +10,20 @@ use serde_json::{Map, Value};
 
 use crate::message::{option, render};
 
-/// Adds the options of a job to its command.
+/// The heading of required options.
+const REQUIRED: &str = "Required";
+
+/// The headings of options in the order of the help. Others come before the output.
+const HEADINGS: [&str; 7] = [REQUIRED, "Input", "Model", "Rule", "Target", "Groups", "Labels"];
+const LAST_HEADINGS: [&str; 3] = ["Output", "Report", "Performance"];
+
+/// Adds the options of a job to its command: required options first, then by heading.
 pub(crate) fn with_options(mut command: Command, job: Job) -> Command {
-    for (heading, declaration) in settings::of_job(job) {
+    let headed =
+        |(heading, own): (&'static str, &'static Declaration)| (if own.is_required { REQUIRED } else { heading }, own);
+    let mut options: Vec<(&str, &Declaration)> = settings::of_job(job).map(headed).collect();
+    options.sort_by_key(|(heading, _)| rank(heading));
+    for (heading, declaration) in options {
         command = command.arg(argument(job, heading, declaration));
     }
     for &(setting, old) in renamed(job) {
@@ -40,6 +51,13 @@ pub(crate) fn values(job: Job, matches: &ArgMatches) -> Result<Map<String, Value
         values.insert(id.into(), value.map_err(|problem| format!("{}: {problem}", option(declaration.setting, None)))?);
     }
     Ok(values)
+}
+
+/// Returns the position of a heading in the help.
+fn rank(heading: &str) -> usize {
+    let first = HEADINGS.iter().position(|own| *own == heading);
+    let last = LAST_HEADINGS.iter().position(|own| *own == heading).map(|index| HEADINGS.len() + 1 + index);
+    first.or(last).unwrap_or(HEADINGS.len())
 }
 
 /// Returns whether a setting only concerns the terminal: jobs print nothing, and read no options.
@@ -104,7 +122,7 @@ fn positional(job: Job) -> Option<Setting> {
     }
 }
 
-fn long_name(setting: Setting) -> String {
+pub(crate) fn long_name(setting: Setting) -> String {
     match setting {
         Setting::Output => "output".into(),
         other => option(other, None).trim_start_matches('-').to_owned(),

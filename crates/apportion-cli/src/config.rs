@@ -12,6 +12,7 @@ use apportion_io::did_you_mean;
 use clap::Command;
 use serde_json::{Map, Value};
 
+use crate::args::long_name;
 use crate::program::command_name;
 
 /// The options of a file: for all commands at its top, and for single commands in tables with their names.
@@ -68,7 +69,7 @@ impl Config {
 
     /// Makes options that the file has optional on the command line.
     pub(crate) fn relax(&self, mut program: Command) -> Command {
-        for job in JOBS {
+        for job in jobs() {
             let Ok(values) = self.values(job) else { continue };
             program = program.mut_subcommand(command_name(job), |command| {
                 values.keys().fold(command, |command, id| command.mut_arg(id, |arg| arg.required(false)))
@@ -79,7 +80,7 @@ impl Config {
 
     /// Refuses a key at the top that is neither an option nor a command, and unknown options of a command.
     fn check(&self, key: &str, value: &toml::Value) -> Result<()> {
-        let command = JOBS.into_iter().find(|&job| command_name(job) == key);
+        let command = jobs().find(|&job| command_name(job) == key);
         if let (Some(job), Some(table)) = (command, value.as_table()) {
             for (key, value) in table {
                 let declaration = find(job, key).ok_or_else(|| self.unknown(key, &[job]))?;
@@ -88,7 +89,8 @@ impl Config {
             return Ok(());
         }
         // The value is read for the job that is run: an option may have another form in other jobs.
-        let declaration = JOBS.into_iter().find_map(|job| find(job, key)).ok_or_else(|| self.unknown(key, &JOBS))?;
+        let declaration = jobs().find_map(|job| find(job, key));
+        let declaration = declaration.ok_or_else(|| self.unknown(key, &jobs().collect::<Vec<_>>()))?;
         if is_of_line(declaration.setting) { Err(self.only_of_line(declaration.setting).into()) } else { Ok(()) }
     }
 
@@ -100,9 +102,14 @@ impl Config {
     /// Returns the error for an unknown option.
     fn unknown(&self, key: &str, jobs: &[Job]) -> Error {
         let known = jobs.iter().flat_map(|&job| settings::of_job(job));
-        let known = known.filter(|(_, own)| !is_of_line(own.setting)).map(|(_, own)| own.setting.id());
-        let commands = jobs.iter().filter(|_| jobs.len() > 1).map(|&job| command_name(job));
-        let near = did_you_mean(key, known.chain(commands));
+        let known = known.filter(|(_, own)| !is_of_line(own.setting)).map(|(_, own)| long_name(own.setting));
+        let commands = jobs.iter().filter(|_| jobs.len() > 1).map(|&job| command_name(job).to_owned());
+        let known: Vec<String> = known.chain(commands).collect();
+        let dashed = key.replace('_', "-");
+        let near = match known.contains(&dashed) {
+            true => format!(" (did you mean {dashed:?}?)"),
+            false => did_you_mean(key, known.iter().map(String::as_str)),
+        };
         let of = if let [job] = jobs { format!(" of {}", command_name(*job)) } else { String::new() };
         Error::settings(format!("{}: there is no option {key:?}{of}{near}", self.path.display()))
     }
@@ -125,18 +132,10 @@ impl Config {
     }
 }
 
-/// The jobs that read options from a file.
-const JOBS: [Job; 9] = [
-    Job::Label,
-    Job::Audit,
-    Job::Compare,
-    Job::Disparity,
-    Job::Frontier,
-    Job::Fit,
-    Job::Apply,
-    Job::Verify,
-    Job::Predict,
-];
+/// Returns the jobs that read options from a file.
+fn jobs() -> impl Iterator<Item = Job> {
+    Job::ALL.into_iter().filter(|&job| settings::find(job, Setting::Config.id()).is_some())
+}
 
 /// Returns whether an option can only be given on the command line.
 fn is_of_line(setting: Setting) -> bool {
@@ -145,13 +144,12 @@ fn is_of_line(setting: Setting) -> bool {
 
 /// Returns whether a key is the name of a command.
 fn is_command(key: &str) -> bool {
-    JOBS.into_iter().any(|job| command_name(job) == key)
+    jobs().any(|job| command_name(job) == key)
 }
 
-/// Returns the declaration of an option, whose words may be joined by dashes as on the command line.
+/// Returns the declaration of an option, which is written as on the command line.
 fn find(job: Job, key: &str) -> Option<&'static Declaration> {
-    let id = key.replace('-', "_");
-    settings::find(job, if id == "as" { Setting::LabelName.id() } else { &id })
+    settings::of_job(job).map(|(_, declaration)| declaration).find(|own| long_name(own.setting) == key)
 }
 
 /// Returns the path that a command line names.

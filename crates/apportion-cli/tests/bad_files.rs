@@ -30,6 +30,24 @@ fn packed(text: &str) -> Vec<u8> {
     writer.finish().unwrap()
 }
 
+/// A row with a missing score is skipped only if its other scores are valid.
+#[test]
+fn invalid_scores_are_not_skipped() {
+    let folder = TempDir::new().unwrap();
+    let folder = folder.path();
+    let label = ["label", "some.csv", "-o", "out.csv", "--force", "--skip-missing"];
+    for row in ["nan,oops", "oops,nan", ",oops", "oops,"] {
+        fs::write(folder.join("some.csv"), format!("p_a,p_b\n0.6,0.4\n{row}\n")).unwrap();
+        let message = refused(folder, &label);
+        let column = if row.starts_with("oops") { "p_a" } else { "p_b" };
+        let expected = format!("some.csv: row 2, column \"{column}\": \"oops\" is not a number; ");
+        assert!(message.starts_with(&expected), "{row}: {message}");
+    }
+    fs::write(folder.join("some.csv"), "p_a,p_b\n0.6,0.4\nnan,0.3\n").unwrap();
+    let output = common::apportion(folder, &label);
+    assert!(text(&output.stderr).contains("1 of 2 rows is left out, 1 of them with only some scores"));
+}
+
 #[test]
 fn text_that_is_no_table() {
     let folder = TempDir::new().unwrap();

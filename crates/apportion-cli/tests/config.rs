@@ -26,11 +26,11 @@ uncoded = [\"Uncoded\", \"Unknown\"]
 
 [disparity]
 outcome = \"race\"
-outcome_value = \"white\"
+outcome-value = \"white\"
 ";
 
 /// The SHA-256 of the file, by `sha256sum`.
-const SHA256: &str = "acf88af31e746f0d6ac2839aa8ba2ae01d94c03f8d75a12b44a13017f1471fe5";
+const SHA256: &str = "efc8dc62f364e99a35de35b7a594e71c170ce316286d515419a7931771b2744d";
 
 fn voters() -> TempDir {
     let folder = TempDir::new().unwrap();
@@ -68,6 +68,29 @@ fn options_of_the_file_are_those_of_the_command_line() {
 }
 
 #[test]
+fn a_flag_of_all_commands_is_unset_for_one() {
+    let folder = voters();
+    let folder = folder.path();
+    let rows = "p_a,p_b\n0.9,0.1\n,0.5\n0.2,0.8\n";
+    fs::write(folder.join("some.csv"), rows).unwrap();
+    let line = words("label some.csv -o out.csv --force -q --config flags.toml");
+    for (config, is_skipped) in [
+        ("skip-missing = true", true),
+        ("skip-missing = false", false),
+        ("skip-missing = true\n[label]\nskip-missing = false", false),
+        ("skip-missing = false\n[label]\nskip-missing = true", true),
+        ("skip-missing = true\n[audit]\nskip-missing = false", true),
+    ] {
+        fs::write(folder.join("flags.toml"), config).unwrap();
+        let output = apportion(folder, &line);
+        assert_eq!(output.status.success(), is_skipped, "{config}: {}", text(&output.stderr));
+    }
+    // The command line sets a flag that the file unsets.
+    fs::write(folder.join("flags.toml"), "[label]\nskip-missing = false").unwrap();
+    run(folder, &[&line[..], &["--skip-missing"]].concat());
+}
+
+#[test]
 fn no_file_is_read_unless_it_is_named() {
     let folder = voters();
     let folder = folder.path();
@@ -101,7 +124,12 @@ fn what_is_wrong_in_the_file_is_named() {
         ("[label]\noutcome = \"x\"", "wrong.toml: there is no option \"outcome\" of label"),
         ("[audit]\nbootstrap = \"many\"", "wrong.toml: --bootstrap: \"many\" is not a whole number"),
         ("gamma = 2", "wrong.toml: --gamma: it must be 0, or from 0.001 to 1"),
-        ("only_label = \"yes\"", "wrong.toml: --only-label: write only_label = true or only_label = false"),
+        ("only-label = \"yes\"", "wrong.toml: --only-label: write only-label = true or only-label = false"),
+        ("skip_missing = true", "wrong.toml: there is no option \"skip_missing\" (did you mean \"skip-missing\"?)"),
+        (
+            "[label]\nat_least = \"a=1\"",
+            "wrong.toml: there is no option \"at_least\" of label (did you mean \"at-least\"?)",
+        ),
         ("inputs = \"a.csv\"", "wrong.toml: --inputs belongs on the command line; remove it from the file"),
         ("quiet = true", "wrong.toml: --quiet belongs on the command line; remove it from the file"),
         ("gamma = 0.5", "--gamma requires --rule balance"),

@@ -6,7 +6,7 @@ mod common;
 use std::fs;
 use std::path::Path;
 
-use common::{apportion, json, misused, run, text};
+use common::{apportion, json, misused, refused, run, text};
 use tempfile::TempDir;
 
 fn labeled(rule: &str) -> TempDir {
@@ -71,5 +71,50 @@ fn values_that_mean_unlabeled_have_one_form_in_all_commands() {
         assert!(table.contains("your labels"), "{table}");
         let message = misused(folder, &words(&format!("{command} -q --uncoded Uncoded,U,X=argmax")));
         assert!(message.ends_with("use --uncoded Uncoded,U,X=keep"), "{message}");
+    }
+}
+
+/// Classes of wru have plain names. Labels with the names of its columns need `--classes`, or with truth a map.
+#[test]
+fn names_of_the_score_columns_are_suggested() {
+    let folder = TempDir::new().unwrap();
+    let folder = folder.path();
+    let columns = "pred.whi,pred.bla,pred.his,pred.asi,pred.oth";
+    let rows = "whi,white,0.6,0.1,0.1,0.1,0.1\nbla,black,0.2,0.5,0.1,0.1,0.1\n";
+    fs::write(folder.join("wru.csv"), format!("label,race,{columns}\n{rows}")).unwrap();
+    let message = refused(folder, &words("audit wru.csv -q"));
+    assert!(message.contains("\"whi\" (1 row), \"bla\" (1 row)"), "{message}");
+    let fix =
+        "the score columns have these names, so name the classes in the same way with --classes whi,bla,his,asi,oth";
+    assert!(message.ends_with(fix), "{message}");
+    run(folder, &words("audit wru.csv -q --classes whi,bla,his,asi,oth"));
+    let message = refused(folder, &words("audit wru.csv -q --truth race"));
+    assert!(message.contains("(such as --label-map whi=white,bla=black)"), "{message}");
+    run(folder, &words("audit wru.csv -q --truth race --label-map whi=white,bla=black"));
+    // Scores of another tool.
+    let plain = columns.replace("pred.whi", "p_white").replace("pred.bla", "p_black").replace("pred.", "p_");
+    fs::write(folder.join("plain.csv"), format!("label,race,{plain}\n{rows}")).unwrap();
+    let message = refused(folder, &words("audit plain.csv -q"));
+    assert!(message.contains("(such as --label-map whi=white,bla=black)"), "{message}");
+}
+
+#[test]
+fn names_of_other_columns_are_refused() {
+    let folder = TempDir::new().unwrap();
+    let folder = folder.path();
+    fs::write(folder.join("s.csv"), "p_white,p_black,p_api\n0.6,0.3,0.1\n0.2,0.7,0.1\n").unwrap();
+    let label = |classes: &str| format!("label s.csv -o out.csv --force -q --classes {classes}");
+    let message = refused(folder, &words(&label("black,white,asian")));
+    assert_eq!(
+        message,
+        "--classes: the name \"black\" for column \"p_white\" is that of column \"p_black\"; give the names in the order \
+         of the columns: p_white, p_black, p_api"
+    );
+    // The same names in another order, and new names.
+    for (classes, first) in [("black,white,api", "white"), ("white,black,asian", "white"), ("W,B,A", "W")] {
+        run(folder, &words(&label(classes)));
+        let rows = fs::read_to_string(folder.join("out.csv")).unwrap();
+        let label = rows.lines().nth(1).unwrap().split(',').nth(3).unwrap().to_owned();
+        assert_eq!(label, first, "{classes}");
     }
 }

@@ -149,6 +149,12 @@ fn every_rule_runs() {
         batched.contains("match in batches") && batched.contains("batches of 100 rows: the objective is"),
         "{batched}"
     );
+    fs::write(folder.join("two.csv"), "p_a,p_b\n0.9,0.1\n0.2,0.8\n").unwrap();
+    let batched = run(folder, &["compare", "two.csv", "--batch", "1", "-q"]);
+    assert!(
+        batched.contains("in 2 batches of 1 row: the objective is the same, and the counts are the same"),
+        "{batched}"
+    );
     let frontier = run(folder, &["frontier", "voters.csv", "-q", "--points", "9"]);
     assert!(frontier.starts_with("from_gamma,to_gamma,accuracy,fidelity,n_white"), "{frontier}");
 }
@@ -241,6 +247,14 @@ fn drift_is_warned_of() {
             assert_eq!(said.contains("fit again"), warned, "{said}");
             let printed: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
             assert_eq!(printed["drift"]["beyond"], warned, "{printed}");
+            // The warning names every class that deviates by more than chance explains.
+            let numbers = |key: &str| printed["drift"][key].as_array().unwrap().clone();
+            for (class, (off, chance)) in numbers("people").iter().zip(numbers("explained")).enumerate() {
+                let (class, found) = (printed["classes"][class].as_str().unwrap(), &printed["counts"][class]);
+                let named =
+                    said.contains(&format!("{class} {} instead of", apportion::text::count(found.as_u64().unwrap())));
+                assert_eq!(named, off.as_f64().unwrap().abs() > chance.as_f64().unwrap(), "{class}: {said}");
+            }
             // The audit of the output reports the same warning and numbers.
             let audit = ["audit", "out.csv", "--label", "label", "--decision", "decision.json", "-q"];
             let found = run(folder, &audit);
@@ -504,4 +518,27 @@ fn classes_of_made_up_voters_can_be_merged() {
     ] {
         assert!(common::misused(folder, &merge(pairs)).contains(problem), "{pairs}");
     }
+}
+
+/// A decision has its own seed.
+#[test]
+fn apply_has_no_seed() {
+    let folder = TempDir::new().unwrap();
+    let folder = folder.path();
+    voters(folder, 100);
+    run(folder, &["fit", "voters.csv", "-o", "decision.json", "-q"]);
+    let apply = ["apply", "voters.csv", "--decision", "decision.json", "-o", "out.csv", "-q"];
+    assert!(!run(folder, &["apply", "--help"]).contains("--seed"));
+    let output = apportion(folder, &[&apply[..], &["--seed", "3"]].concat());
+    assert_eq!(output.status.code(), Some(2), "{}", text(&output.stderr));
+    assert!(text(&output.stderr).contains("'--seed'"), "{}", text(&output.stderr));
+    run(folder, &apply);
+}
+
+#[test]
+fn one_key_is_singular() {
+    let folder = TempDir::new().unwrap();
+    fs::write(folder.path().join("names.csv"), "firstname,n_white,n_black\nANNA,30,70\n").unwrap();
+    let checked = run(folder.path(), &["tables", "check", "names.csv", "--of", "first-names"]);
+    assert!(checked.contains("1 key (firstname)"), "{checked}");
 }

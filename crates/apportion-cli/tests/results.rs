@@ -107,6 +107,30 @@ fn the_table_has_the_figures_of_the_json() {
     assert_eq!(fs::read_to_string(folder.join("out.csv")).unwrap(), printed);
 }
 
+/// A spreadsheet must not run the names of groups and classes, and the same results are written again.
+#[test]
+fn tables_have_no_formulas_and_no_running_times() {
+    let folder = TempDir::new().unwrap();
+    let folder = folder.path();
+    let scores = "county,label,voted,p_=1+1,p_b\n@sum,=1+1,1,0.9,0.1\n-5,b,0,0.2,0.8\n@sum,b,1,0.3,0.7\n";
+    fs::write(folder.join("scores.csv"), scores).unwrap();
+    for line in [
+        "audit scores.csv --by county",
+        "compare scores.csv --by county",
+        "disparity scores.csv --outcome voted",
+        "frontier scores.csv",
+    ] {
+        run(folder, &words(&format!("{line} -q -o out.csv --force")));
+        let table = fs::read_to_string(folder.join("out.csv")).unwrap();
+        let cells = table.lines().flat_map(|line| line.split(','));
+        let formulas: Vec<&str> = cells.filter(|cell| cell.starts_with(['=', '@'])).collect();
+        assert!(formulas.is_empty() && table.contains("=1+1"), "{line}: {table}");
+        assert!(!line.starts_with("audit") || table.contains("'@sum") && table.contains(",-5,"), "{table}");
+        run(folder, &words(&format!("{line} -q -o again.csv --force")));
+        assert_eq!(fs::read_to_string(folder.join("again.csv")).unwrap(), table, "{line}");
+    }
+}
+
 #[test]
 fn files_are_protected() {
     let folder = labeled();

@@ -363,3 +363,51 @@ fn one_of_several_files_is_not_enough() {
     let expected = "2 files were labeled together, but only 1 of them is named";
     assert!(found.starts_with(expected), "{found}");
 }
+
+/// Settings for reading the input are recorded, so that they need not be repeated.
+#[test]
+fn the_sheet_the_delimiter_and_the_encoding_are_recorded() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path();
+    // Both files would be read differently without the options.
+    fs::write(path.join("bars.csv"), "id;name|p_a|p_b\n1;x|0.9|0.1\n2;y|0.3|0.7\n").unwrap();
+    fs::write(path.join("old.csv"), b"id,name,p_a,p_b\n1,Ren\xe9e,0.9,0.1\n2,caf\xc3\xa9,0.3,0.7\n").unwrap();
+    for (input, options) in [("bars.csv", "--delimiter |"), ("old.csv", "--encoding windows-1252")] {
+        let said = labeled_and_verified(path, input, "out.parquet", options);
+        assert!(said.contains("the SHA-256 of the scores agrees with the provenance"), "{said}");
+        verified(path, "out.parquet", input, options);
+        let recorded = json(path, &["provenance", "out.parquet", "--json"]);
+        let (option, value) = options.trim_start_matches('-').split_once(' ').unwrap();
+        assert_eq!(recorded["options"][option], value);
+    }
+    let book = concat!(env!("CARGO_MANIFEST_DIR"), "/../apportion-io/tests/people.xlsx");
+    fs::copy(book, path.join("people.xlsx")).unwrap();
+    labeled_and_verified(path, "people.xlsx", "out.parquet", "--sheet Scores");
+    assert_eq!(json(path, &["provenance", "out.parquet", "--json"])["options"]["sheet"], "Scores");
+}
+
+/// A CSV file does not say how it was labeled, and `apply` has no targets.
+#[test]
+fn what_is_unknown_is_said() {
+    let folder = voters();
+    let path = folder.path();
+    let said = labeled_and_verified(path, "voters.csv", "out.csv", "");
+    let first = said.lines().next().unwrap();
+    assert_eq!(
+        first,
+        "options: out.csv does not say how it was labeled; assumed: the labels are in column \"label\", row numbers \
+         identify the rows, all rows were labeled together, the rule is unknown"
+    );
+    let given = verified(path, "out.csv", "voters.csv", "--rule match --id id");
+    let first = given.lines().next().unwrap();
+    assert!(first.starts_with("options: out.csv does not say how it was labeled; assumed: "), "{first}");
+    assert!(first.contains("column \"id\" identifies the rows") && first.contains("; rule match"), "{first}");
+    assert!(first.ends_with("(from the options given)") && !first.contains("unknown"), "{first}");
+    run(path, &words("fit voters.csv -o decision.json -q"));
+    run(path, &words("apply voters.csv --decision decision.json -o applied.parquet -q"));
+    let said = verified(path, "applied.parquet", "voters.csv", "");
+    assert!(said.contains("verified: rows and counts agree with the provenance"), "{said}");
+    assert!(!said.contains("targets") && !said.contains("does not say"), "{said}");
+    let said = labeled_and_verified(path, "voters.csv", "out.parquet", "");
+    assert!(said.contains("verified: rows, counts, targets and certificate agree with the provenance"), "{said}");
+}

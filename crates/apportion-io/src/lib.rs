@@ -53,8 +53,8 @@ pub use input::{
 };
 pub use keyed::{KeyedFile, KeyedOptions, KeyedTable, PlaceCode, Subject, TableKeys, level_of_code, rank_of_column};
 pub use output::{
-    Assigned, LabelColumns, METADATA_KEY, Output, PlainColumn, PlainRows, PlainValues, TextList, refuse_overwrite,
-    remove_unfinished, wait_if_interrupted, write_atomically, write_folder_atomically,
+    Assigned, LabelColumns, METADATA_KEY, Output, PlainColumn, PlainRows, PlainValues, TextList, escape_formula,
+    refuse_overwrite, remove_unfinished, wait_if_interrupted, write_atomically, write_folder_atomically,
 };
 pub use table::{
     Bits, CellDifference, ClassColumn, ClassSettings, Column, ComparedSide, CountValues, Integers, MemoryTable,

@@ -5,7 +5,9 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use apportion_io::{Input, InputOptions, Output, PlainColumn, PlainValues, TextTable, write_with_plain_columns};
+use apportion_io::{
+    Input, InputOptions, Output, PlainColumn, PlainValues, Table, TableOptions, TextTable, write_with_plain_columns,
+};
 use tempfile::TempDir;
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
@@ -141,6 +143,26 @@ fn errors_name_the_cell() {
     let repeated = format!(r#"<row r="1">{}{}</row>"#, text("A1", "p_a"), text("B1", "p_a"));
     let twice = open(&workbook(folder.path(), &repeated), None).unwrap().columns(0).unwrap_err().to_string();
     assert!(twice.contains("\"p_a\""), "{twice}");
+}
+
+/// An error value matters only in columns that are used. It is copied as text.
+#[test]
+fn errors_of_unused_columns_are_copied() {
+    let folder = TempDir::new().unwrap();
+    let header = format!(r#"<row r="1">{}{}{}</row>"#, text("A1", "p_a"), text("B1", "p_b"), text("C1", "note"));
+    let cells = r#"<row r="2"><c r="A2"><v>0.5</v></c><c r="B2"><v>0.5</v></c><c r="C2" t="e"><v>#N/A</v></c></row>"#;
+    let path = workbook(folder.path(), &format!("{header}{cells}"));
+    let input = open(&path, None).unwrap();
+    let options = TableOptions { memory: 1 << 20, ..TableOptions::default() };
+    assert_eq!(Table::read(&input, &options).unwrap().rows(), 1);
+    let output = folder.path().join("out.csv");
+    let place = Output { path: output.to_str().unwrap().into(), ..Output::default() };
+    let labels = |rows| vec![PlainColumn::new("label", PlainValues::Whole(vec![7; rows]))];
+    write_with_plain_columns(&input, &place, &labels(0), None, &mut |_, rows| Ok(labels(rows))).unwrap();
+    assert_eq!(fs::read_to_string(&output).unwrap(), "p_a,p_b,note,label\n0.5,0.5,#N/A,7\n");
+    let by = TableOptions { by: vec!["note".into()], ..options };
+    let failed = Table::read(&input, &by).unwrap_err().to_string();
+    assert!(failed.contains("column \"note\" (cell C2): the value is the error #N/A; correct the formula"), "{failed}");
 }
 
 #[test]

@@ -72,6 +72,12 @@ pub struct FitInfo {
     /// The expected shares of the labels, if the rule has any.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub expected_shares: Option<ExpectedShares>,
+    /// The number of people of each class who are the only ones with this label in their group, if there are groups.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub single_members: Vec<u64>,
+    /// Why there are no overall prices, if the decision is by group and they could not be computed.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub no_overall: Option<String>,
 }
 
 /// The expected shares of labels, on any rows.
@@ -81,7 +87,8 @@ pub struct FitInfo {
 pub enum ExpectedShares {
     /// The means of the scores.
     Posterior,
-    /// The means of the scores plus an offset per class, for balance, which trades fidelity, and for bounds.
+    /// The means of the scores plus an offset per class: for balance, which trades fidelity, for bounds, and for the
+    /// rounding of groups.
     OffsetFromPosterior(Vec<f64>),
     /// Fixed shares.
     Shares(Vec<f64>),
@@ -327,14 +334,20 @@ impl Decision {
     }
 }
 
-/// Checks that there is one share per class.
+/// Checks that there is one share and one number of people per class.
 fn check_fit_info(fit_info: &FitInfo, k: usize) -> Result<()> {
-    match &fit_info.expected_shares {
-        Some(ExpectedShares::OffsetFromPosterior(shares) | ExpectedShares::Shares(shares)) if shares.len() != k => {
-            Err(Error::Decision { problem: format!("it has {} shares for {k} classes", shares.len()) })
-        }
-        None | Some(ExpectedShares::Posterior | ExpectedShares::OffsetFromPosterior(_) | ExpectedShares::Shares(_)) => {
-            Ok(())
+    let shares = match &fit_info.expected_shares {
+        Some(ExpectedShares::OffsetFromPosterior(shares) | ExpectedShares::Shares(shares)) => shares.len(),
+        None | Some(ExpectedShares::Posterior) => k,
+    };
+    if shares != k {
+        return Err(Error::Decision { problem: format!("it has {shares} shares for {k} classes") });
+    }
+    match fit_info.single_members.len() {
+        0 => Ok(()),
+        singles if singles == k => Ok(()),
+        singles => {
+            Err(Error::Decision { problem: format!("it has {singles} numbers of single members for {k} classes") })
         }
     }
 }

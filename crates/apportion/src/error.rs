@@ -166,7 +166,7 @@ pub enum Error {
     ReferenceByGroup,
     /// Targets cannot be met.
     #[error(
-        "the targets{of} sum to {}, but there are {} rows to label; the two must be equal (in each group, if groups are \
+        "the targets{of} sum to {}, but the number of rows to label is {}; the two must be equal (in each group, if groups are \
          matched)",
         count(*sum),
         count(*rows)

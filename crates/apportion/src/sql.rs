@@ -101,7 +101,8 @@ impl Decision {
             Fitted::Prices(groups) => {
                 let tied = match self.fit_info() {
                     Some(info) => {
-                        format!(": {} of {} rows were tied in the fit.", count(info.tied), count(info.people))
+                        let were = if info.tied == 1 { "was" } else { "were" };
+                        format!(": {} of {} rows {were} tied in the fit.", count(info.tied), count(info.people))
                     }
                     None => ".".into(),
                 };

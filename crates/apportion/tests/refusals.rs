@@ -315,7 +315,7 @@ fn references() {
     assert_eq!(overall(targets([2, 1])), Ok(vec![2, 1]));
     assert_eq!(
         overall(targets([2, 2])).unwrap_err().to_string(),
-        "the targets sum to 4, but there are 3 rows to label; the two must be equal (in each group, if groups are matched)"
+        "the targets sum to 4, but the number of rows to label is 3; the two must be equal (in each group, if groups are matched)"
     );
     assert!(matches!(overall(Reference::Targets(PerGroup::Overall(vec![3]))), Err(Error::Length { .. })));
     assert_eq!(
@@ -479,13 +479,13 @@ fn shares_and_bounds_out_of_range() {
             .contains("the tolerance of the bounds is -1")
     );
     let message = error(bounded(least("c0", Bound::Count(3))));
-    assert!(message.contains("at least 3 and at most 2 people in class \"c0\""), "{message}");
+    assert!(message.contains("at least 3 people and at most 2 in class \"c0\""), "{message}");
     let mut both = least("c0", Bound::Count(2));
     both.at_least.insert("c1".into(), Bound::Count(1));
-    assert!(error(bounded(both)).contains("require at least 3 people in total, but there are 2"));
+    assert!(error(bounded(both)).contains("require at least 3 people in total, but the number of people is 2"));
     let most = ["c0", "c1"].map(|name| (name.into(), Bound::Share(0.0))).into();
     let most = Bounds { at_most: most, ..Bounds::default() };
-    assert!(error(bounded(most)).contains("allow at most 0 people in total, but there are 2"));
+    assert!(error(bounded(most)).contains("allow at most 0 people in total, but the number of people is 2"));
 }
 
 /// An empty table without groups is valid.

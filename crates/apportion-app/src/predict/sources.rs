@@ -12,7 +12,7 @@ use apportion_io::{
 
 use super::columns::PeopleColumns;
 use super::{NameLists, Request, Vintage};
-use crate::text::count;
+use crate::text::counted;
 use crate::{Error, Result};
 
 /// The tables of a model, all with the same classes.
@@ -379,15 +379,15 @@ pub(crate) fn built_in(table: CensusTable) -> KeyedTable {
 
 /// Describes a table in one line.
 pub(crate) fn describe(table: &KeyedTable) -> String {
-    let keys = match &table.keys {
-        TableKeys::Texts(_) => "keys",
+    let (one, several) = match &table.keys {
+        TableKeys::Texts(_) => ("key", "keys"),
         TableKeys::Codes(level, _) => match level {
-            Level::BlockGroup => "block groups",
-            Level::Tract => "tracts",
-            Level::Zcta => "ZCTAs",
-            Level::County => "counties",
-            Level::State => "states",
-            Level::Own | Level::ZipPrefix | Level::Nation | Level::All => "places",
+            Level::BlockGroup => ("block group", "block groups"),
+            Level::Tract => ("tract", "tracts"),
+            Level::Zcta => ("ZCTA", "ZCTAs"),
+            Level::County => ("county", "counties"),
+            Level::State => ("state", "states"),
+            Level::Own | Level::ZipPrefix | Level::Nation | Level::All => ("place", "places"),
         },
     };
     let numbers = match (table.numbers, table.counts.is_some()) {
@@ -396,5 +396,6 @@ pub(crate) fn describe(table: &KeyedTable) -> String {
         (Numbers::Shares, false) => "shares of the classes",
         (Numbers::KeyGivenClass, _) => "P(key | class)",
     };
-    format!("{}: {} {keys} ({}), {numbers}", table.path.display(), count(table.rows() as u64), table.key)
+    let keys = counted(table.rows() as u64, one, several);
+    format!("{}: {keys} ({}), {numbers}", table.path.display(), table.key)
 }

@@ -66,6 +66,15 @@ pub struct Recorded {
     /// The number of rows on which the learned rule was trained.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub train_rows: Option<u64>,
+    /// The encoding of text files, if it was given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub encoding: Option<String>,
+    /// The character between the values of text files, if it was given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delimiter: Option<char>,
+    /// The sheet of workbooks, if it was given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sheet: Option<String>,
     /// The score columns, in the order of the classes.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub scores: Vec<String>,
@@ -170,7 +179,7 @@ impl Recorded {
             Rule: rule; Reference: reference; Gamma: gamma; Penalty: penalty; At: at at_by_class; K: k;
             Draws: draws; Coverage: coverage; AtLeast: at_least; AtMost: at_most; Tolerance: tolerance;
             By: by; Nested: nested; UnknownGroups: unknown_groups; FromSample: from_sample; Learner: learner; TrainRows: train_rows;
-            Scores: scores; Classes: classes; Normalize: normalize; Id: id; Count: count;
+            Encoding: encoding; Delimiter: delimiter; Sheet: sheet; Scores: scores; Classes: classes; Normalize: normalize; Id: id; Count: count;
             Truth: truth; TruthMap: truth_map; TruthEthnicity: truth_ethnicity; TruthExclude: truth_exclude;
             OnlyWithTruth: only_with_truth; SkipMissing: skip_missing; Seed: seed;
         }

@@ -155,7 +155,7 @@ pub(super) static GROUPS: &[Group] = &[
     },
     Group {
         heading: "Rule",
-        jobs: TABLE_JOBS,
+        jobs: &[Label, Audit, Compare, Disparity, Frontier, Fit, Verify],
         settings: &[setting(
             Setting::Seed,
             Kind::Whole(0, u64::MAX),

@@ -44,6 +44,7 @@ pub(super) struct Facts<'a> {
     /// The values of the columns that define each group.
     pub(super) groups: Vec<Vec<String>>,
     pub(super) input: &'a Input,
+    pub(super) output_name: &'a str,
     /// Shares in memory, instead of the reference file.
     pub(super) reference_table: Option<&'a MemoryTable>,
 }
@@ -224,9 +225,9 @@ impl Findings {
             if let Some(class) = (0..targets.len()).find(|&class| targets[class] != unit.counts[class]) {
                 let (name, found, target) = (&facts.classes.names()[class], unit.counts[class], targets[class]);
                 return Err(differs(format!(
-                    "{}: {} people are {name:?}, but the target is {}",
+                    "{}: {} {name:?}, but the target is {}",
                     unit_name(values),
-                    text::count(found),
+                    text::counted(found, "person is", "people are"),
                     text::count(target)
                 )));
             }
@@ -263,6 +264,8 @@ impl Findings {
             return Ok(());
         };
         let pass = facts.pass;
+        let mut compared = Vec::new();
+        compared.extend(own.rows.map(|_| "rows"));
         if let Some(rows) = own.rows.filter(|&rows| rows != pass.rows) {
             return Err(differs(format!(
                 "the provenance says {}, but there are {}",
@@ -272,9 +275,11 @@ impl Findings {
         }
         if let (Some(said), Some(found)) = (&own.counts, &self.counts) {
             compare_counts(facts, "labels", said, found)?;
+            compared.push("counts");
         }
         if let (Some(said), Some(found)) = (own.targets.as_ref(), &self.targets) {
             compare_counts(facts, "in the target", &said.overall, found)?;
+            compared.push("targets");
             for (group, (verified, allowed)) in all.iter().enumerate() {
                 let (Some(name), Some(allowed)) = (pass.group_names.get(group), allowed) else { continue };
                 let target = allowed.targets_at(&verified.counts);
@@ -286,6 +291,7 @@ impl Findings {
             }
         }
         if let (Some(said), Some(found)) = (&own.certificate, self.certificate.filter(|_| facts.kind == Kind::Joint)) {
+            compared.push("certificate");
             let is_bound = said.primal != said.dual;
             // Penalties are sums of floating-point numbers; without a penalty, both sides are integers.
             let settings = facts.settings;
@@ -305,7 +311,11 @@ impl Findings {
                 )));
             }
         }
-        self.checks.push("rows, counts, targets and certificate agree with the provenance".into());
+        if let Some((last, others)) = compared.split_last() {
+            let others = others.join(", ");
+            let listed = if others.is_empty() { (*last).to_owned() } else { format!("{others} and {last}") };
+            self.checks.push(format!("{listed} agree with the provenance"));
+        }
         Ok(())
     }
 
@@ -406,10 +416,11 @@ fn check_reference(facts: &Facts<'_>) -> Checked<()> {
     }
 }
 
-/// Returns how the labels were made, if known.
+/// Returns how the labels were made, or what is assumed if the output does not say it.
 fn asked(facts: &Facts<'_>) -> Option<String> {
     let settings = &facts.settings.recorded;
-    let mut parts = vec![format!("rule {}", settings.rule.as_ref()?)];
+    let Some(rule) = &settings.rule else { return facts.provenance.is_none().then(|| assumed(facts)) };
+    let mut parts = vec![format!("rule {rule}")];
     parts.extend(settings.reference.as_ref().map(|reference| format!("reference {reference}")));
     parts.extend(settings.gamma.map(|gamma| format!("gamma {gamma}")));
     parts.extend(settings.penalty.as_ref().map(|penalty| format!("penalty {penalty}")));
@@ -424,5 +435,24 @@ fn asked(facts: &Facts<'_>) -> Option<String> {
         (true, true) => "the provenance and the options given",
         (false, _) => "the options given",
     };
-    Some(format!("{} (from {from})", parts.join(", ")))
+    let made = format!("{} (from {from})", parts.join(", "));
+    Some(if facts.provenance.is_some() { made } else { format!("{}; {made}", assumed(facts)) })
+}
+
+/// Returns what is assumed about an output without provenance.
+fn assumed(facts: &Facts<'_>) -> String {
+    let (settings, columns) = (&facts.settings.recorded, &facts.pass.columns);
+    let labels = match columns.labels.first() {
+        Some((label, _)) => format!("the labels are in column {label:?}"),
+        None => "the people of each class are in the n_ columns".into(),
+    };
+    let rows = match &settings.id {
+        Some(id) => format!("column {id:?} identifies the rows"),
+        None => "row numbers identify the rows".into(),
+    };
+    let groups =
+        if facts.settings.groups().is_empty() { "all rows were labeled together" } else { "groups are as given" };
+    let rule = if settings.rule.is_some() { "" } else { ", the rule is unknown" };
+    let output = facts.output_name;
+    format!("{output} does not say how it was labeled; assumed: {labels}, {rows}, {groups}{rule}")
 }

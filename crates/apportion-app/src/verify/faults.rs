@@ -27,13 +27,14 @@ fn fault_text(fault: &Fault, facts: &Facts<'_>, group: Option<&str>) -> String {
     let place = group.map_or_else(String::new, |group| format!("group {group:?}: "));
     match fault {
         Fault::Uncoded { found, expected } => {
-            let (found, expected) = (text::count(*found), text::count(*expected));
-            format!("{place}{found} people are unlabeled, but {expected} should be")
+            let found = text::counted(*found, "person is", "people are");
+            format!("{place}{found} unlabeled, but {} should be", text::count(*expected))
         }
         Fault::Count { class, found, least, most } => {
-            let (found, least, most) = (text::count(*found), text::count(*least), text::count(*most));
+            let found = text::counted(*found, "person is", "people are");
+            let (least, most) = (text::count(*least), text::count(*most));
             let target = if least == most { least } else { format!("{least} to {most}") };
-            format!("{place}{found} people are {:?}, but the target is {target}", name(*class))
+            format!("{place}{found} {:?}, but the target is {target}", name(*class))
         }
         Fault::Exchange { moves, gain } => {
             let gain = GRID.total(*gain);

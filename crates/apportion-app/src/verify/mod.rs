@@ -110,7 +110,6 @@ pub fn run(request: &Request, context: &Context) -> Result<Response> {
 fn verify(request: &Request, context: &Context, findings: &mut Findings) -> Checked<()> {
     // Progress is reported for the scores, and notes for the output.
     let output = request.inputs.open(&Context { progress: Arc::new(NoProgress), ..context.clone() })?;
-    let input = request.against.open(&Context { notices: Arc::new(|_| {}), ..context.clone() })?;
     let provenance = read_provenance(request, &output)?;
     if provenance.as_ref().is_some_and(|own| own.job == "predict") {
         let path = output.name(0).display();
@@ -118,6 +117,8 @@ fn verify(request: &Request, context: &Context, findings: &mut Findings) -> Chec
         return Err(Error::data(format!("{path}: {problem}")).into());
     }
     let settings = LabelSettings::resolve(request, provenance.as_ref())?;
+    let against = request.against.with_recorded(&settings.recorded);
+    let input = against.open(&Context { notices: Arc::new(|_| {}), ..context.clone() })?;
     let decision = read_decision(request, provenance.as_ref())?;
     let table_options = settings.table_options(request, decision.as_ref(), &input)?;
     let identical = input.identical_columns(&output);
@@ -167,6 +168,7 @@ fn verify(request: &Request, context: &Context, findings: &mut Findings) -> Chec
         output: &reader,
         groups: (0..stream.group_count()).map(|group| stream.group(group).1.to_vec()).collect(),
         input: &input,
+        output_name: &output.name(0).display().to_string(),
         reference_table: request.reference_table.as_ref(),
     })
 }

@@ -355,7 +355,9 @@ impl<'a> Pass<'a> {
             if count.map(u128::from) != Some(sum) {
                 let place = located(output, self.row_index(row));
                 let count = count.unwrap_or(0);
-                return Err(differs(format!("{place}: the n_ columns sum to {sum} people, but the row has {count}")));
+                return Err(differs(format!(
+                    "{place}: the n_ columns sum to {sum}, but the row has a count of {count}"
+                )));
             }
             let (Some(decided), None) = (&decided, &self.decision_difference) else { continue };
             let expected = decided.row(row);

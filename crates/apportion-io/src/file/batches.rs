@@ -48,23 +48,17 @@ pub(crate) struct OpenedFile {
 }
 
 impl Input {
-    /// Opens a file.
+    /// Opens a file to copy all columns.
     pub fn open(&self, file: usize) -> Result<Batches<'_>> {
-        self.open_columns(file, &|_| true)
+        self.open_with(file, &|_| true, Reading::Copy)
     }
 
     /// Opens a file and reads only the columns for which `include` returns true.
     pub fn open_columns(&self, file: usize, include: &dyn Fn(&str) -> bool) -> Result<Batches<'_>> {
-        self.open_with(file, include, false)
+        self.open_with(file, include, Reading::Plain)
     }
 
-    /// Like [`Input::open_columns`], with text as dictionaries if the file stores it that way: each
-    /// distinct value is then processed once.
-    pub(crate) fn open_dictionary(&self, file: usize, include: &dyn Fn(&str) -> bool) -> Result<Batches<'_>> {
-        self.open_with(file, include, true)
-    }
-
-    fn open_with(&self, file: usize, include: &dyn Fn(&str) -> bool, dictionaries: bool) -> Result<Batches<'_>> {
+    fn open_with(&self, file: usize, include: &dyn Fn(&str) -> bool, reading: Reading) -> Result<Batches<'_>> {
         let source = &self.files[file];
         let options = &self.options;
         let opened = guarded(|| {
@@ -72,10 +66,10 @@ impl Input {
                 (Content::Memory(table), _) => open_memory(source, table, options, include),
                 (Content::File(stable), Format::Csv | Format::Tsv) => open_text(source, stable, options, include),
                 (Content::File(stable), Format::Parquet) => {
-                    open_parquet(source, stable, options, include, dictionaries)
+                    open_parquet(source, stable, options, include, reading == Reading::Lookup)
                 }
                 (Content::File(stable), Format::Ipc) => open_ipc(source, stable, options, include),
-                (Content::File(stable), Format::Xlsx) => open_workbook(source, stable, options, include),
+                (Content::File(stable), Format::Xlsx) => open_workbook(source, stable, options, include, reading),
             })
         });
         let opened = opened.unwrap_or_else(|panic| Err(explain(source, &panic)))?;
@@ -119,10 +113,8 @@ pub(crate) fn file_blocks<'a>(
     include: &dyn Fn(&str) -> bool,
     reading: Reading,
 ) -> Result<Blocks<'a>> {
-    let batches = match reading {
-        Reading::Plain => input.open_columns(file, include)?,
-        Reading::Lookup => input.open_dictionary(file, include)?.without_progress(),
-    };
+    let batches = input.open_with(file, include, reading)?;
+    let batches = if reading == Reading::Lookup { batches.without_progress() } else { batches };
     let names = batches.names();
     let shared: Arc<[String]> = names.clone().into();
     let rows = batches.map(move |batch| batch.map(|batch| block_of(&shared, &batch)));

@@ -7,6 +7,8 @@ use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, StringArray};
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, Field, FieldRef, Schema};
 
+use crate::output::escape_formula;
+
 /// Returns the batch with an apostrophe before each text and column name that a spreadsheet could
 /// run as a formula. Numbers are unchanged, including numbers in text columns.
 pub(crate) fn escape_formulas(batch: &RecordBatch) -> RecordBatch {
@@ -20,7 +22,7 @@ pub(crate) fn escape_formulas(batch: &RecordBatch) -> RecordBatch {
 }
 
 fn escape_column(field: &FieldRef, column: &ArrayRef) -> (FieldRef, ArrayRef) {
-    let (name, column) = (escape(field.name()), escape_texts(column).unwrap_or_else(|| column.clone()));
+    let (name, column) = (escape_formula(field.name()), escape_texts(column).unwrap_or_else(|| column.clone()));
     if matches!(name, Cow::Borrowed(_)) && column.data_type() == field.data_type() {
         return (field.clone(), column);
     }
@@ -39,20 +41,10 @@ fn escape_texts(column: &ArrayRef) -> Option<ArrayRef> {
     }
     let texts = cast(column, &DataType::Utf8).ok()?;
     let texts = texts.as_string::<i32>();
-    if !texts.iter().flatten().any(is_formula) {
+    if !texts.iter().flatten().any(|text| matches!(escape_formula(text), Cow::Owned(_))) {
         return None;
     }
-    Some(Arc::new(texts.iter().map(|text| text.map(escape)).collect::<StringArray>()))
-}
-
-fn escape(text: &str) -> Cow<'_, str> {
-    if is_formula(text) { Cow::Owned(format!("'{text}")) } else { Cow::Borrowed(text) }
-}
-
-/// Returns whether a spreadsheet could run a text as a formula, judging by its first character, unless
-/// it is a number.
-fn is_formula(text: &str) -> bool {
-    text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n']) && !text.trim_end().parse().is_ok_and(f64::is_finite)
+    Some(Arc::new(texts.iter().map(|text| text.map(escape_formula)).collect::<StringArray>()))
 }
 
 #[cfg(test)]

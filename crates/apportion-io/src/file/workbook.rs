@@ -11,7 +11,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use apportion::text::{Message, Setting};
+use apportion::text::{Message, Setting, count};
 use arrow::array::{RecordBatch, RecordBatchOptions};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use arrow::error::ArrowError;
@@ -27,11 +27,14 @@ use super::source::Source;
 use super::stable_file::{SequentialReader, StableFile};
 use super::text::{BATCH_BYTES, BATCH_CELLS, Column, csv_error};
 use crate::error::Result;
-use crate::input::InputOptions;
+use crate::input::{InputOptions, Reading};
 use crate::table::did_you_mean;
 
 /// Maximum size of a workbook, and of its parts when they are unpacked, in bytes.
 const MAX_BYTES: u64 = 1 << 30;
+
+/// Maximum number of shared strings of a workbook, which are all held in memory.
+const MAX_STRINGS: u64 = 1 << 23;
 
 /// Limits of a sheet in Excel.
 const MAX_ROWS: u32 = 1 << 20;
@@ -81,7 +84,7 @@ pub(crate) fn find_sheet(source: &Source, options: &InputOptions) -> Result<Shee
     let Some(stable) = source.file() else { return Ok(Sheet::default()) };
     let found = guarded(|| {
         let bytes = read_file(stable, stable.open()?)?;
-        check_parts(&bytes, MAX_BYTES)?;
+        check_parts(&bytes, MAX_BYTES, MAX_STRINGS)?;
         let mut workbook = open(bytes)?;
         let (name, others) = choose_sheet(&workbook, options.sheet.as_deref())?;
         let mut rows = SheetRows::new(&mut workbook, &name, options.max_line)?;
@@ -98,6 +101,7 @@ pub(crate) fn open_workbook(
     stable: &Arc<StableFile>,
     options: &InputOptions,
     include: &dyn Fn(&str) -> bool,
+    reading: Reading,
 ) -> Result<OpenedFile> {
     let (sheet, failed) = (source.sheet.clone(), |error: ArrowError| explain(source, &error));
     let indices = column_indices(source, &sheet.schema(), include)?;
@@ -110,6 +114,8 @@ pub(crate) fn open_workbook(
         let mut workbook = open(bytes)?;
         let mut rows = SheetRows::new(&mut workbook, &sheet.name, max_line)?;
         rows.skip_header(&sheet)?;
+        rows.refused =
+            (0..sheet.names.len()).map(|index| reading != Reading::Copy && indices.contains(&index)).collect();
         while let Some(batch) = rows.batch(&batch_schema, &indices, batch_rows)? {
             progress.store((rows.share_read() * size as f64) as u64, Ordering::Relaxed);
             if !send(batch) {
@@ -139,8 +145,9 @@ fn damaged(error: impl std::error::Error) -> ArrowError {
     ArrowError::ExternalError(error.to_string().into())
 }
 
-/// Unpacks all parts, to check their size and checksums: any of them may be a sheet. Refuses archives that are not workbooks.
-fn check_parts(bytes: &[u8], limit: u64) -> std::result::Result<(), ArrowError> {
+/// Unpacks all parts, to check their size, the number of shared strings and checksums: any of them may be a sheet.
+/// Refuses archives that are not workbooks.
+fn check_parts(bytes: &[u8], max_bytes: u64, max_strings: u64) -> std::result::Result<(), ArrowError> {
     let mut archive = ZipArchive::new(Cursor::new(bytes)).map_err(damaged)?;
     let has = |part: &str| archive.file_names().flatten().any(|name| name.eq_ignore_ascii_case(part));
     match () {
@@ -149,17 +156,71 @@ fn check_parts(bytes: &[u8], limit: u64) -> std::result::Result<(), ArrowError> 
         () if !has("_rels/.rels") => return Err(csv_error(ZIP)),
         () => {}
     }
-    let mut left = limit;
+    let (mut left, mut strings) = (max_bytes, StringCounter { left: max_strings, ..StringCounter::default() });
     for index in 0..archive.len() {
         let part = archive.by_index(index).map_err(damaged)?;
         // The names have no checksum, but they are stored twice. Without its name, a part would be missed silently.
         if local_name(bytes, part.header_start()) != Some(part.name_raw()) {
             return Err(ArrowError::ExternalError("a part has two names".into()));
         }
-        let unpacked = std::io::copy(&mut part.take(left + 1), &mut std::io::sink()).map_err(damaged)?;
+        let unpacked = std::io::copy(&mut part.take(left + 1), &mut strings);
+        if strings.is_exceeded {
+            let limit = count(max_strings);
+            return Err(csv_error(format!(
+                "the workbook has more than {limit} different texts; save the sheet as CSV"
+            )));
+        }
+        let unpacked = unpacked.map_err(damaged)?;
         left = left.checked_sub(unpacked).ok_or_else(too_large)?;
     }
     Ok(())
+}
+
+/// Counts the shared strings of XML that is written to it: the elements `si`, with any prefix. Fails if there are too
+/// many.
+#[derive(Default)]
+struct StringCounter {
+    left: u64,
+    is_exceeded: bool,
+    /// The position in the name of an element, without its prefix.
+    name: Name,
+}
+
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum Name {
+    /// Outside of the name of an element.
+    #[default]
+    Outside,
+    Start,
+    S,
+    Si,
+    Other,
+}
+
+impl std::io::Write for StringCounter {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        for &byte in bytes {
+            self.name = match (self.name, byte) {
+                (_, b'<') => Name::Start,
+                (Name::Outside, _) => Name::Outside,
+                (Name::Si, b'>' | b'/' | b' ' | b'\t' | b'\r' | b'\n') => {
+                    self.is_exceeded |= self.left == 0;
+                    self.left = self.left.saturating_sub(1);
+                    Name::Outside
+                }
+                (_, b'>' | b'/' | b' ' | b'\t' | b'\r' | b'\n') => Name::Outside,
+                (_, b':') => Name::Start,
+                (Name::Start, b's') => Name::S,
+                (Name::S, b'i') => Name::Si,
+                _ => Name::Other,
+            };
+        }
+        if self.is_exceeded { Err(std::io::ErrorKind::FileTooLarge.into()) } else { Ok(bytes.len()) }
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
 }
 
 /// Returns the name in the header before a part.
@@ -215,6 +276,8 @@ struct SheetRows<'a> {
     text: String,
     names: Vec<String>,
     first_column: u32,
+    /// Whether error values of each column are refused; all are if empty. Others are text, such as `#N/A`.
+    refused: Vec<bool>,
     max_line: usize,
 }
 
@@ -234,6 +297,7 @@ impl<'a> SheetRows<'a> {
             text: String::new(),
             names: Vec::new(),
             first_column: 0,
+            refused: Vec::new(),
             max_line,
         })
     }
@@ -285,7 +349,10 @@ impl<'a> SheetRows<'a> {
             }
             let start = self.text.len();
             if let Err(error) = write_value(cell.get_value(), &mut self.text) {
-                return Err(self.error_value(row, column, error));
+                if self.is_refused(column) {
+                    return Err(self.error_value(row, column, error));
+                }
+                self.text += &error.to_string();
             }
             if self.text.len() == start {
                 continue;
@@ -316,6 +383,12 @@ impl<'a> SheetRows<'a> {
             return Ok(());
         }
         Err(ArrowError::ExternalError(format!("the cell {} is out of place", cell_name(row, column)).into()))
+    }
+
+    /// Returns whether an error value of a column is refused.
+    fn is_refused(&self, column: u32) -> bool {
+        let index = column.checked_sub(self.first_column);
+        index.and_then(|index| self.refused.get(index as usize)).copied().unwrap_or(true)
     }
 
     fn error_value(&self, row: u32, column: u32, value: &CellErrorType) -> ArrowError {
@@ -451,9 +524,26 @@ mod tests {
         let bytes = writer.finish().unwrap().into_inner();
         assert!(bytes.len() < 2_000);
         // Parts with any name count, because the workbook can name any of them as a sheet.
-        assert!(check_parts(&bytes, 300_000).is_ok());
-        let refused = check_parts(&bytes, 299_999).unwrap_err().to_string();
+        assert!(check_parts(&bytes, 300_000, 0).is_ok());
+        let refused = check_parts(&bytes, 299_999, 0).unwrap_err().to_string();
         assert!(refused.contains("the workbook takes more than 1 GiB"), "{refused}");
+    }
+
+    #[test]
+    fn the_number_of_shared_strings_is_limited() {
+        let strings = "<sst><si><t>a</t></si><x:si\n><t/></x:si><si/><sip/><s:i/> si>".repeat(5_000);
+        let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
+        for (name, text) in [("_rels/.rels", ""), ("xl/sharedStrings.xml", strings.as_str())] {
+            writer.start_file(name, SimpleFileOptions::default()).unwrap();
+            writer.write_all(text.as_bytes()).unwrap();
+        }
+        let bytes = writer.finish().unwrap().into_inner();
+        assert!(check_parts(&bytes, MAX_BYTES, 15_000).is_ok());
+        let refused = check_parts(&bytes, MAX_BYTES, 14_999).unwrap_err().to_string();
+        assert!(
+            refused.contains("the workbook has more than 14,999 different texts; save the sheet as CSV"),
+            "{refused}"
+        );
     }
 
     #[test]

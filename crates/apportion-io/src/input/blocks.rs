@@ -20,6 +20,8 @@ pub(crate) enum Reading {
     /// Values are looked up: text is read as dictionaries if the file stores it that way. Another pass over the same
     /// rows reports progress.
     Lookup,
+    /// Values are copied or compared, whatever they are: errors in the cells of workbooks are text.
+    Copy,
 }
 
 impl Input {
@@ -35,7 +37,7 @@ impl Input {
                 return Err(Error::Cancelled);
             }
             done += block.len() as u64;
-            if reading == Reading::Plain {
+            if reading != Reading::Lookup {
                 self.report_progress(file, block.len() as u64, done);
             }
             Ok(block)

@@ -4,6 +4,7 @@
 //! `label_columns` the labels of a table's rows. `file` writes tables.
 
 mod atomic_write;
+mod formula;
 mod label_columns;
 mod plain_columns;
 
@@ -13,6 +14,7 @@ use crate::error::{Error, Result};
 use crate::input::Input;
 
 pub use atomic_write::{remove_unfinished, wait_if_interrupted, write_atomically, write_folder_atomically};
+pub use formula::escape_formula;
 pub use label_columns::{Assigned, LabelColumns};
 pub use plain_columns::{PlainColumn, PlainRows, PlainValues, TextList};
 

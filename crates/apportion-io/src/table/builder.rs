@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use apportion::text::{Message, Setting, count, quoted};
+use apportion::text::{Message, Setting, count, counted, quoted};
 use apportion::{Classes, Scaling, Scores, seed};
 
 use super::class_column::{ClassColumn, ClassColumnBuilder, ClassTexts};
@@ -259,13 +259,15 @@ impl TableBuilder {
             }
         }
         if self.options.skip_missing {
-            let (mut has_missing, mut has_score) = (vec![false; total], vec![false; total]);
+            let mut found = vec![FoundScores::default(); total];
             for &index in &self.indices.scores {
-                mark_numbers(&columns[index], &mut has_missing, &mut has_score);
+                mark_numbers(&columns[index], &mut found);
             }
-            for (row, keep) in keep.iter_mut().enumerate() {
-                self.partial_rows += u64::from(*keep && has_missing[row] && has_score[row]);
-                *keep &= has_score[row] && !has_missing[row];
+            for (keep, found) in keep.iter_mut().zip(&found) {
+                // A row with text that is not a number is kept, so that the text is refused.
+                let is_skipped = !found.invalid && (found.missing || !found.score);
+                self.partial_rows += u64::from(*keep && is_skipped && found.score);
+                *keep &= !is_skipped;
             }
         }
         if keep.iter().all(|&keep| keep) {
@@ -441,7 +443,7 @@ impl TableBuilder {
     /// be added; columns and groups stay the same.
     pub(crate) fn drain(&mut self) -> Result<(Table, Vec<u32>)> {
         if let Some(column) = &self.options.truth {
-            self.truth.refuse_unknown(column, &self.classes)?;
+            self.truth.refuse_unknown(column, &self.classes, &[])?;
         }
         let empty = ScoreValues::new(self.classes.len(), Budget::of(u64::MAX));
         let row_mask = std::mem::take(&mut self.row_mask);
@@ -485,10 +487,15 @@ impl TableBuilder {
         self.groups.column.sort();
         self.cells.column.sort();
         if let Some(column) = &self.options.truth {
-            self.truth.refuse_unknown(column, &self.classes)?;
+            self.truth.refuse_unknown(column, &self.classes, &[])?;
         }
+        // With truth, other names of the classes would not be those of the truth.
+        let other_names = match self.options.truth {
+            Some(_) => Vec::new(),
+            None => without_shared_prefix(&self.columns.columns),
+        };
         for (column, labels) in self.options.labels.iter().zip(&self.labels) {
-            labels.refuse_unknown(column, &self.classes)?;
+            labels.refuse_unknown(column, &self.classes, &other_names)?;
         }
         if self.row_mask.count() == 0 {
             let path = self.files.first().map(|(path, _)| path.clone()).unwrap_or_default();
@@ -567,25 +574,36 @@ fn count_problem(number: f64) -> Option<String> {
     Some(format!("{found}; counts must be nonnegative whole numbers; correct it"))
 }
 
-/// Marks the rows of a score column that have no value, and those that have one. Suppressed values are neither: they
-/// are filled if another score of the row has a value.
-fn mark_numbers(column: &Column<'_>, has_missing: &mut [bool], has_score: &mut [bool]) {
+/// The contents of the score columns of a row.
+#[derive(Clone, Copy, Default)]
+struct FoundScores {
+    missing: bool,
+    score: bool,
+    invalid: bool,
+}
+
+/// Marks what the rows of a score column contain. Suppressed values are neither missing nor scores: they are filled if
+/// another score of the row has a value.
+fn mark_numbers(column: &Column<'_>, found: &mut [FoundScores]) {
     let texts = if column.is_text() { column.texts() } else { None };
-    for (row, (has_missing, has_score)) in has_missing.iter_mut().zip(has_score).enumerate() {
-        // Text that is not a number is refused later.
-        let number = texts.as_ref().and_then(|texts| parse_number(texts.get(row))).unwrap_or(0.0);
-        let is_missing = !column.has_value(row) || number.is_nan();
-        *has_missing |= is_missing && !is_suppressed(number);
-        *has_score |= !is_missing;
+    for (row, found) in found.iter_mut().enumerate() {
+        let number = match &texts {
+            Some(texts) => parse_number(texts.get(row)),
+            None => Some(0.0),
+        };
+        let is_missing = !column.has_value(row) || number.is_some_and(f64::is_nan);
+        found.missing |= is_missing && !number.is_some_and(is_suppressed);
+        found.score |= !is_missing && number.is_some();
+        found.invalid |= !is_missing && number.is_none();
     }
 }
 
 /// Returns the columns in the order of the classes given by the user.
 fn reorder_classes(columns: &ScoreColumns, classes: &[String]) -> Result<ScoreColumns> {
     if classes.len() != columns.classes.len() {
-        let (named, found) = (classes.len(), columns.columns.len());
+        let (named, found) = (counted(classes.len() as u64, "class", "classes"), columns.columns.len());
         let columns = columns.columns.join(", ");
-        let problem = format!(" names {named} classes, but there are {found} score columns: {columns}");
+        let problem = format!(" names {named}, but there are {found} score columns: {columns}");
         return Err(Error::Settings(Message::from(Setting::Classes) + problem));
     }
     let order = |known: &[String]| -> Option<Vec<usize>> {
@@ -598,8 +616,28 @@ fn reorder_classes(columns: &ScoreColumns, classes: &[String]) -> Result<ScoreCo
             columns: indices.iter().map(|&index| columns.columns[index].clone()).collect(),
             classes: classes.to_vec(),
         },
-        None => ScoreColumns { columns: columns.columns.clone(), classes: classes.to_vec() },
+        None => {
+            refuse_swapped_names(columns, classes)?;
+            ScoreColumns { columns: columns.columns.clone(), classes: classes.to_vec() }
+        }
     })
+}
+
+/// Refuses new names of which one is already the name of another column.
+fn refuse_swapped_names(columns: &ScoreColumns, classes: &[String]) -> Result<()> {
+    let bare = without_shared_prefix(&columns.columns);
+    for (index, class) in classes.iter().enumerate() {
+        let has_name = |&other: &usize| columns.classes[other] == *class || bare[other] == *class;
+        let Some(other) = (0..classes.len()).find(has_name) else { continue };
+        if has_name(&index) {
+            continue;
+        }
+        let (own, other) = (&columns.columns[index], &columns.columns[other]);
+        let problem = format!(": the name {} for column {own:?} is that of column {other:?}; ", quoted(class));
+        let fix = format!("give the names in the order of the columns: {}", columns.columns.join(", "));
+        return Err(Error::Settings(Message::from(Setting::Classes) + problem + fix));
+    }
+    Ok(())
 }
 
 /// Returns the error for an invalid class name, with the setting that renames it.

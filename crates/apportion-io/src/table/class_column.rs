@@ -4,7 +4,7 @@ use apportion::text::{Message, Setting, counted, quoted};
 use apportion::{Classes, Label, UNCODED};
 
 use super::column::ColumnTexts;
-use super::score_columns::{abbreviated_names, column_index, find_column};
+use super::score_columns::{abbreviated_names, column_index, find_column, plain_class};
 use super::suggest::{closest_match, did_you_mean};
 use super::vocabulary::{Vocabulary, with_ethnicity};
 use crate::error::{Error, Result};
@@ -144,7 +144,11 @@ impl ClassColumn {
         if let Some(own) = Vocabulary::recognize(&self.column, &values) {
             return Message::from(" (such as ") + self.settings.map.with(own.name()) + ")";
         }
-        let close = unknown.iter().filter_map(|(value, _)| Some((value, closest_match(value, names())?)));
+        let similar = |value: &str| {
+            let plain = plain_class(value).and_then(|plain| names().find(|name| *name == plain));
+            plain.or_else(|| closest_match(value, names()))
+        };
+        let close = unknown.iter().filter_map(|(value, _)| Some((value, similar(value)?)));
         // Values with these characters cannot be written in a map.
         let pairs: Vec<String> = close
             .filter(|(value, _)| !value.contains([',', '=', ' ']))
@@ -190,7 +194,8 @@ impl ClassColumnBuilder {
         }
     }
 
-    pub(crate) fn refuse_unknown(&self, column: &ClassColumn, classes: &Classes) -> Result<()> {
+    /// Refuses unknown values. `other_names` are names of the classes that the user could choose instead.
+    pub(crate) fn refuse_unknown(&self, column: &ClassColumn, classes: &Classes, other_names: &[String]) -> Result<()> {
         if self.unknown.is_empty() {
             return Ok(());
         }
@@ -214,7 +219,12 @@ impl ClassColumnBuilder {
         let more = self.unknown.len().saturating_sub(SHOWN);
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         let problem = format!(": unknown classes in column {name:?}: {listed}{more}; the classes are {classes}");
-        let problem = Message::from(setting) + problem + "; map them with " + map.with(MAP_EXAMPLE);
+        let problem = Message::from(setting) + problem;
+        if self.unknown.iter().all(|(value, _)| other_names.contains(value)) {
+            let fix = "; the score columns have these names, so name the classes in the same way with ";
+            return Err(Error::Settings(problem + fix + Setting::Classes.with(other_names.join(","))));
+        }
+        let problem = problem + "; map them with " + map.with(MAP_EXAMPLE);
         let problem = problem + column.map_hint(&self.unknown, classes);
         let missing = if exclude == Setting::Uncoded { "unlabeled" } else { "missing" };
         Err(Error::Settings(problem + format!(", or treat them as {missing} with ") + exclude.with("VALUE")))

@@ -192,6 +192,14 @@ pub fn find_scores(names: &[String]) -> Result<Option<RecognizedScores>> {
     found.map_or_else(|| by_classes(names, &normalized), |found| Ok(Some(found)))
 }
 
+/// Returns the plain name of a class that tools abbreviate: white for `whi`.
+pub(crate) fn plain_class(name: &str) -> Option<&'static str> {
+    let name = normalize_name(name);
+    let columns = CONVENTIONS.iter().filter(|own| own.renamed).flat_map(|own| own.columns);
+    let is_name = |column: &str| column == name || column.strip_prefix("pred_") == Some(&name);
+    columns.copied().find(|(column, _)| is_name(column)).map(|(_, class)| class)
+}
+
 /// Returns all columns with a prefix, if there are at least two.
 fn by_prefix(names: &[String], normalized: &[String], prefix: &str, tool: &str) -> Option<RecognizedScores> {
     let class_of = |name: &str| name.strip_prefix(prefix).filter(|class| !class.is_empty()).map(str::to_owned);

@@ -278,18 +278,22 @@ impl Table {
         let mut remarks: Vec<Message> = Vec::new();
         let excluded = self.row_mask.total() - self.rows();
         if excluded > 0 {
+            let are = if excluded == 1 { "is" } else { "are" };
             let (excluded, all) = (count(excluded as u64), count(self.row_mask.total() as u64));
             let partial = match self.partial_rows {
                 0 => String::new(),
                 rows => format!(", {} of them with only some scores", count(rows)),
             };
-            remarks.push(format!("{excluded} of {all} rows are left out{partial}").into());
+            remarks.push(format!("{excluded} of {all} rows {are} left out{partial}").into());
         }
         if let Some(truth) = &self.truth {
             let unknown = truth.iter().filter(|&&truth| truth == UNCODED).count();
             if unknown > 0 {
+                let remark = match unknown {
+                    1 => "has no truth and is left out of figures that need it",
+                    _ => "have no truth and are left out of figures that need it",
+                };
                 let (unknown, rows) = (count(unknown as u64), count(self.rows() as u64));
-                let remark = "have no truth and are left out of figures that need it";
                 remarks.push(format!("{unknown} of {rows} rows {remark}").into());
             }
         }

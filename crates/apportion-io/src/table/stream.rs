@@ -81,7 +81,7 @@ impl<'a> TableStream<'a> {
             let include = |name: &str| {
                 needed.iter().any(|column| column == name) || !self.skipped.iter().any(|column| column == name)
             };
-            let blocks = self.input.blocks(self.next, &include, Reading::Plain)?;
+            let blocks = self.input.blocks(self.next, &include, Reading::Copy)?;
             self.builder.begin(&blocks.names, path)?;
             (self.blocks, self.rows_before) = (Some(blocks), 0);
             self.next += 1;

@@ -1,9 +1,14 @@
 //! Drift: whether a decision still gives the expected counts on rows that it was not fitted to.
 //!
 //! The count of a class deviates by the sum of (1 if it is the label, else 0) − score over the rows. If the rows are
-//! from the same population as those of the fit, the expected value of this sum is zero. Its variance is V·(1 +
-//! N/N_fitted) with V = Σ (indicator − score)²: the second term is due to the prices, which were fitted to other
-//! rows. Deviations beyond three standard deviations plus the rounding of each group are drift.
+//! from the same population as those of the fit, the expected value of this sum is the rounding of the fit, in
+//! proportion to the number of people. Its variance is V·(1 + N/N_fitted) with V = Σ (indicator − score)²: the second
+//! term is due to the prices, which were fitted to other rows. Deviations beyond three standard deviations are drift.
+//!
+//! Two effects of small groups are allowed for in addition. Other rows may have another mix of groups, and thus of
+//! their rounding, which has a variance of 1/12 per group. And the only person of a class in a group is there by
+//! chance: without this person, the class would have no price in the group, and people like this would get another
+//! label. Leaving out one row at a time shows that half a person per such group moves to the other classes.
 
 use rayon::prelude::*;
 
@@ -16,6 +21,9 @@ use crate::scores::Scores;
 /// Tolerance in standard deviations.
 const DEVIATIONS: f64 = 3.0;
 
+/// The variance of the rounding of a group: of a uniform distribution between −1/2 and 1/2.
+const ROUNDING: f64 = 1.0 / 12.0;
+
 /// The deviation of label counts from the counts that the decision was fitted to.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 #[non_exhaustive]
@@ -27,11 +35,12 @@ pub struct Drift {
 }
 
 impl Drift {
-    /// Returns the class with the largest unexplained deviation, if any.
-    pub fn worst(&self) -> Option<usize> {
-        let beyond = |class: usize| self.people[class].abs() / self.explained[class];
-        let all = (0..self.people.len()).filter(|&class| beyond(class) > 1.0);
-        all.max_by(|&a, &b| beyond(a).total_cmp(&beyond(b)))
+    /// Returns the classes with an unexplained deviation, those with the largest relative to what chance explains first.
+    pub fn beyond(&self) -> Vec<usize> {
+        let ratio = |class: usize| self.people[class].abs() / self.explained[class];
+        let mut beyond: Vec<usize> = (0..self.people.len()).filter(|&class| ratio(class) > 1.0).collect();
+        beyond.sort_by(|&a, &b| ratio(b).total_cmp(&ratio(a)));
+        beyond
     }
 
     /// Returns the minimum number of people whose labels must change for correct counts.
@@ -56,15 +65,28 @@ impl Decision {
         let counts = summary.counts();
         let labeled = summary.labeled as f64;
         let shares = shares_on(expected, summary);
-        let people = counts.iter().zip(&shares).map(|(&count, share)| count as f64 - share * labeled).collect();
+        let people: Vec<f64> =
+            counts.iter().zip(&shares).map(|(&count, share)| count as f64 - share * labeled).collect();
         let fitted = info.sample.unwrap_or(info.people).max(1) as f64;
-        let times = (1.0 + summary.people as f64 / fitted) * people_at_once(scores);
+        let times = summary.people as f64 / fitted;
+        let at_once = people_at_once(scores);
+        // Decisions by group that were saved before the offset was recorded expect the posterior.
+        let rounded = if *expected == ExpectedShares::Posterior && groups > 1 { groups as f64 } else { 0.0 };
         let explained = squares(scores)?.into_iter().enumerate().map(|(class, squares)| {
             let variance = squares + counts[class] as f64 - 2.0 * summary.classes[class].label_scores;
-            DEVIATIONS * (variance.max(0.0) * times).sqrt() + groups as f64 + 1.0
+            let variance = variance.max(0.0) * (1.0 + times) * at_once + ROUNDING * groups as f64 * times;
+            let moved = times * moved(&info.single_members, class, people[class] > 0.0);
+            DEVIATIONS * variance.sqrt() + moved + rounded + 1.0
         });
         Ok(Some(Drift { explained: explained.collect(), people }))
     }
+}
+
+/// Returns the expected number of people, in the table of the fit, who leave a class or join it from other classes,
+/// because some people are the only ones of a class in their group.
+fn moved(single_members: &[u64], class: usize, joining: bool) -> f64 {
+    let of = |other: &usize| (*other != class) == joining;
+    (0..single_members.len()).filter(of).map(|class| single_members[class] as f64 / 2.0).sum()
 }
 
 /// Returns the expected shares of the labels on these rows.

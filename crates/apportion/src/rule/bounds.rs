@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use crate::error::{Error, Result};
 use crate::reference::of_group;
 use crate::scores::Classes;
-use crate::text::count;
+use crate::text::{count, counted};
 use crate::transport::penalty::Quota;
 
 /// A bound on the number of people of a class.
@@ -62,27 +62,28 @@ impl Bounds {
             let class = classes.position(name)?;
             most[class] = most[class].min(bound.people(name, people, down)?);
         }
+        let people_text = |people: u64| counted(people, "person", "people");
         let refuse = |problem: String| Err(Error::Bounds { of: of_group(group), problem });
         if let Some(class) = (0..least.len()).find(|&class| least[class] > most[class]) {
             let (name, least, most) = (&classes.names()[class], least[class], most[class]);
             return refuse(format!(
-                "require at least {} and at most {} people in class {name:?}; lower the minimum or raise the maximum",
-                count(least),
+                "require at least {} and at most {} in class {name:?}; lower the minimum or raise the maximum",
+                people_text(least),
                 count(most)
             ));
         }
         let sum = |side: &[u64]| side.iter().fold(0u64, |sum, &bound| sum.saturating_add(bound));
         if sum(&least) > people {
             return refuse(format!(
-                "require at least {} people in total, but there are {}; lower some of them",
-                count(sum(&least)),
+                "require at least {} in total, but the number of people is {}; lower some of them",
+                people_text(sum(&least)),
                 count(people)
             ));
         }
         if sum(&most) < people {
             return refuse(format!(
-                "allow at most {} people in total, but there are {}; raise some of them",
-                count(sum(&most)),
+                "allow at most {} in total, but the number of people is {}; raise some of them",
+                people_text(sum(&most)),
                 count(people)
             ));
         }

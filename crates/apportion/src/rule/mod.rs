@@ -127,6 +127,16 @@ pub struct Joint {
     pub gamma_objective: Option<f64>,
 }
 
+impl Joint {
+    /// Returns the number of people of each class who are the only ones with this label in their group; empty if the
+    /// rule is not by group.
+    pub fn single_members(&self) -> Vec<u64> {
+        let classes = if self.group_targets.is_empty() { 0 } else { self.targets.len() };
+        let of = |class: usize| self.group_targets.iter().filter(|targets| targets[class] == 1).count() as u64;
+        (0..classes).map(of).collect()
+    }
+}
+
 impl Rule {
     /// Returns the joint rule and the number of rows, if the rule is solved on a sample.
     pub fn on_sample(&self) -> Option<(&JointRule, usize)> {

@@ -50,29 +50,29 @@ pub fn continuous(chance: &mut Chance, rows: usize, k: usize) -> Vec<f64> {
     scores
 }
 
-/// Returns the scores of the paper's simulation, with priors 1/2, 1/4 … 1/32, 1/32: the posterior of the class, given a
-/// normal point around the unit vector of the true class with this variance in each dimension.
+/// Returns the scores of the paper's simulation, with priors 1/2, 1/4 … 1/32, 1/32.
 pub fn normal(chance: &mut Chance, rows: usize, variance: f64) -> Vec<f64> {
     const PRIOR: [f64; 6] = [0.5, 0.25, 0.125, 0.0625, 0.03125, 0.03125];
-    let mut scores = Vec::with_capacity(rows * PRIOR.len());
-    for _ in 0..rows {
-        let mut left = chance.unit();
-        let truth = PRIOR.iter().position(|share| {
-            left -= share;
-            left < 0.0
-        });
-        let weights: Vec<f64> = (0..PRIOR.len())
-            .map(|class| {
-                let deviate =
-                    (-2.0 * (1.0 - chance.unit()).ln()).sqrt() * (std::f64::consts::TAU * chance.unit()).cos();
-                let point = f64::from(u8::from(truth == Some(class))) + variance.sqrt() * deviate;
-                PRIOR[class] * (point / variance).exp()
-            })
-            .collect();
-        let sum: f64 = weights.iter().sum();
-        scores.extend(weights.iter().map(|weight| weight / sum));
-    }
-    scores
+    (0..rows).flat_map(|_| normal_row(chance, &PRIOR, variance)).collect()
+}
+
+/// Returns the posterior of the class, given a normal point around the unit vector of the true class with this
+/// variance in each dimension.
+pub fn normal_row(chance: &mut Chance, prior: &[f64], variance: f64) -> Vec<f64> {
+    let mut left = chance.unit();
+    let truth = prior.iter().position(|share| {
+        left -= share;
+        left < 0.0
+    });
+    let weights: Vec<f64> = (0..prior.len())
+        .map(|class| {
+            let deviate = (-2.0 * (1.0 - chance.unit()).ln()).sqrt() * (std::f64::consts::TAU * chance.unit()).cos();
+            let point = f64::from(u8::from(truth == Some(class))) + variance.sqrt() * deviate;
+            prior[class] * (point / variance).exp()
+        })
+        .collect();
+    let sum: f64 = weights.iter().sum();
+    weights.iter().map(|weight| weight / sum).collect()
 }
 
 /// Returns rows of multiples of 1/parts: many are equal, and many classes tie.
