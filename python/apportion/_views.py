@@ -104,7 +104,7 @@ class Audit(View):
     >>> voters = apportion.simulate_voters(1000, seed=1)
     >>> audit = apportion.audit(voters, apportion.label(voters, "argmax"), by="county")
     >>> audit.to_arrow().column_names[:6]
-    ['class', 'labels', 'share', 'share_by_scores', 'bias', 'bias_to_truth']
+    ['class', 'labels', 'expected_precision', 'share', 'share_by_scores', 'bias']
     >>> audit.argmax_agreement, audit.unlabeled
     (1.0, None)
     >>> audit.by_group().num_rows == 6 * len(audit.details["groups"])
@@ -194,12 +194,16 @@ def _class_row(content: Mapping[str, Any], place: int) -> dict[str, Any]:
     return {
         "class": content["classes"][place],
         "labels": content["counts"][place],
+        "expected_precision": content["expected_precision"][place],
         "share": share,
         "share_by_scores": None if share is None or bias is None else share - bias,
         "bias": bias,
+        "truth": content["truth_counts"][place],
+        "error_vs_truth": content["bias_people"]["truth"][place],
+        "error_vs_truth_percent": content["bias_percent"]["truth"][place],
         "bias_to_truth": truth,
-        "miscalibration": split.get("miscalibration"),
-        "discretization": split.get("discretization"),
+        "miscalibration_percent": split.get("miscalibration"),
+        "discretization_percent": split.get("discretization"),
         "calibration_error": content["calibration_error"][place],
         "kuiper": content["kuiper"][place],
     }
@@ -326,6 +330,7 @@ def audit(
     label_map: ClassMap | None = None,
     uncoded: Sequence[str] | str | None = None,
     decision: Decision | None = None,
+    reference: Any = None,
     bootstrap: int | None = None,
     focus: str | None = None,
     geometry: str | os.PathLike[str] | None = None,
@@ -351,6 +356,7 @@ def audit(
             "Uncoded=keep".
         decision: the decision that gave the labels. Warns if their counts differ from the targets of the fit by more than
             chance explains.
+        reference: known class shares to compare the labels with: "uniform", a dict of shares, or a table, as for `label`.
         bootstrap: number of bootstrap replicates for 95% intervals of shares, bias, accuracy and fidelity, such as 200.
         focus: the class to compare with all other classes combined.
         geometry, geometry_key: outlines of the groups, for a map in the report.
@@ -372,7 +378,7 @@ def audit(
     if decision is not None and not isinstance(decision, Decision):
         raise TypeError("decision: it must be a Decision, as returned by apportion.fit or Decision.from_json")
     text = None if decision is None else decision.to_json()
-    return Audit(run("audit", source, values, decision=text, **rest(options, ("threads", "progress"))))
+    return Audit(run("audit", source, values, decision=text, reference=reference, **rest(options, ("threads", "progress"))))
 
 
 def compare(
