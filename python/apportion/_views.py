@@ -414,6 +414,7 @@ def audit(
     label_map: ClassMap | None = None,
     uncoded: Sequence[str] | str | None = None,
     decision: Decision | None = None,
+    reference: Any = None,
     bootstrap: int | None = None,
     focus: str | None = None,
     geometry: str | os.PathLike[str] | None = None,
@@ -443,6 +444,7 @@ def audit(
             "Uncoded=keep".
         decision: the decision that gave the labels. Warns if their counts differ from the targets of the fit by more than
             chance explains.
+        reference: known class shares to compare the labels with: "uniform", a dict of shares, or a table, as for `label`.
         bootstrap: number of bootstrap replicates for 95% intervals of shares, bias, accuracy and fidelity, such as 200.
         focus: the class to compare with all other classes combined.
         geometry, geometry_key: outlines of the groups, for a map in the report.
@@ -466,7 +468,7 @@ def audit(
     if decision is not None and not isinstance(decision, Decision):
         raise TypeError("decision: it must be a Decision, as returned by apportion.fit or Decision.from_json")
     text = None if decision is None else decision.to_json()
-    return Audit(run("audit", source, values, decision=text, **rest(options, ("threads", "progress"))))
+    return Audit(run("audit", source, values, decision=text, reference=reference, **rest(options, ("threads", "progress"))))
 
 
 def compare(

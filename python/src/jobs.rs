@@ -137,7 +137,7 @@ pub(crate) fn run(job: Job, mut values: Map<String, Value>, input: Input, contex
         }
         Job::Audit => {
             let mut request: audit::Request = from_values(job, values)?;
-            request.table.source.table = input.table;
+            (request.table.source.table, request.reference_table) = (input.table, input.shares);
             request.decision = input.decision.is_some().then(|| DECISION.into());
             request.decision_json = input.decision;
             request.report.in_memory = true;

@@ -75,7 +75,14 @@ fn the_table_has_the_figures_of_the_json() {
             assert_eq!(row["level"], if group.is_empty() { "all" } else { "group" });
             assert!(is_near(&row["labels"], &section["counts"][class]), "{row:?}");
             assert!(is_near(&row["bias"], &section["bias"]["posterior"][class]), "{row:?}");
+            assert!(is_near(&row["expected_precision"], &section["expected_precision"][class]), "{row:?}");
+            assert!(is_near(&row["truth"], &section["truth_counts"][class]), "{row:?}");
+            assert!(is_near(&row["error_vs_truth"], &section["bias_people"]["truth"][class]), "{row:?}");
+            assert!(is_near(&row["error_vs_truth_percent"], &section["bias_percent"]["truth"][class]), "{row:?}");
             assert!(is_near(&row["bias_to_truth"], &section["bias"]["truth"][class]), "{row:?}");
+            let split = &section["split"][class];
+            assert!(is_near(&row["miscalibration_percent"], &split["miscalibration"]), "{row:?}");
+            assert!(is_near(&row["discretization_percent"], &split["discretization"]), "{row:?}");
             assert!(is_near(&row["kuiper"], &section["kuiper"][class]), "{row:?}");
         }
     }
@@ -185,4 +192,41 @@ fn compare_says_that_the_learned_rule_is_left_out() {
     );
     let output = compare(&[]);
     assert!(common::text(&output.stdout).contains("learned") && !common::text(&output.stderr).contains("left out"));
+}
+
+#[test]
+fn known_shares_are_compared_with_the_labels() {
+    let folder = labeled();
+    let folder = folder.path();
+    fs::write(
+        folder.join("known.csv"),
+        "class,share\nwhite,0.6\nblack,0.3\nhispanic,0.04\nasian,0.03\naian,0.02\nother,0.01\n",
+    )
+    .unwrap();
+    let line = "audit labeled.csv --reference known.csv -q --json -o out.csv --force";
+    let (audit, table) = (json(folder, &words(line)), rows(&folder.join("out.csv")));
+    let known = [0.6, 0.3, 0.04, 0.03, 0.02, 0.01];
+    for (class, (share, row)) in known.into_iter().zip(&table).enumerate() {
+        let labels = audit["counts"][class].as_f64().unwrap();
+        let (error, percent) = (labels - 400.0 * share, 100.0 * (labels / 400.0 / share - 1.0));
+        let found = &audit["reference"];
+        assert!((found["shares"][class].as_f64().unwrap() - share).abs() < 1e-12, "{found}");
+        assert!((found["bias_people"][class].as_f64().unwrap() - error).abs() < 1e-9, "{found}");
+        assert!((found["bias_percent"][class].as_f64().unwrap() - percent).abs() < 1e-9, "{found}");
+        assert!(is_near(&row["reference_share"], &found["shares"][class]), "{row:?}");
+        assert!(is_near(&row["error_vs_reference"], &found["bias_people"][class]), "{row:?}");
+        assert!(is_near(&row["error_vs_reference_percent"], &found["bias_percent"][class]), "{row:?}");
+    }
+    let text = run(folder, &words("audit labeled.csv --reference known.csv"));
+    assert!(text.contains("compared with the known shares:\nclass") && text.contains("60.00%"), "{text}");
+    assert!(json(folder, &words("audit labeled.csv -q --json")).get("reference").is_none());
+    // The scores and the truth are always compared.
+    let told = misused(folder, &words("audit labeled.csv --reference posterior"));
+    assert!(told.contains("an audit always compares the labels with the scores"), "{told}");
+    // Shares of groups need the groups, and all of them.
+    fs::write(folder.join("known.csv"), "county,white,black,hispanic,asian,aian,other\nWake,1,0,0,0,0,0\n").unwrap();
+    let told = refused(folder, &words("audit labeled.csv --reference known.csv"));
+    assert!(told.contains("it has shares of groups; name their column with --by"), "{told}");
+    let told = refused(folder, &words("audit labeled.csv --by county --reference known.csv"));
+    assert!(told.contains("there are no shares for the group"), "{told}");
 }

@@ -48,18 +48,47 @@ impl Legend {
         label(&self.names[entry])
     }
 
-    /// Returns the height in pixels below a chart of this width. Plotly makes all entries as wide as the longest.
+    /// Returns the height in pixels below a chart of this width. In several lines, Plotly makes all entries as wide as the
+    /// longest.
     pub(crate) fn height(&self, width: f64) -> f64 {
-        let (size, longest) = (f64::from(self.size), self.names.iter().map(|name| text::width(name)).max());
-        let columns = (width / (42.0 + 0.54 * size * longest.unwrap_or(0) as f64)).floor().max(1.0);
-        16.0 + (size + 7.0) * (self.names.len() as f64 / columns).ceil()
+        let columns = (width / self.entry()).floor().max(1.0);
+        let lines = if self.total() <= width { 1.0 } else { (self.names.len() as f64 / columns).ceil() };
+        16.0 + self.line() * lines
     }
 
-    /// Returns the legend as a Plotly layout.
-    pub(crate) fn layout(&self) -> Value {
+    /// Returns the width in pixels of each entry.
+    fn widths(&self) -> impl Iterator<Item = f64> {
+        self.names.iter().map(|name| 42.0 + 0.54 * f64::from(self.size) * text::width(name) as f64)
+    }
+
+    /// Returns the width of an entry in several lines, in pixels: that of the longest.
+    fn entry(&self) -> f64 {
+        self.widths().fold(42.0, f64::max)
+    }
+
+    /// Returns the width of all entries in one line, in pixels.
+    fn total(&self) -> f64 {
+        self.widths().sum()
+    }
+
+    /// Returns the height of a line in pixels.
+    fn line(&self) -> f64 {
+        f64::from(self.size) + 7.0
+    }
+
+    /// Returns the layout of a chart with this legend. The page's script uses `meta` to take back the space that the
+    /// legend does not need in a window of its width.
+    pub(crate) fn layout(&self, width: f64) -> Value {
         json!({
-            "orientation": "h", "yref": "container", "y": 0, "yanchor": "bottom", "x": 0, "itemsizing": "constant",
-            "tracegroupgap": 0, "font": { "size": self.size },
+            "showlegend": true,
+            "legend": {
+                "orientation": "h", "yref": "container", "y": 0, "yanchor": "bottom", "x": 0, "itemsizing": "constant",
+                "tracegroupgap": 0, "font": { "size": self.size },
+            },
+            "meta": { "legend": {
+                "entry": self.entry(), "entries": self.names.len(), "total": self.total(), "line": self.line(),
+                "height": self.height(width),
+            } },
         })
     }
 }

@@ -2,6 +2,8 @@
 
 use serde_json::Value;
 
+use crate::text;
+
 /// The mark by which figure specifications of this crate are recognized.
 pub(crate) const MAKER: &str = "apportion";
 
@@ -16,6 +18,8 @@ pub struct Document {
     pub sections: Vec<Section>,
     /// The terms that are explained on the page.
     pub terms: Vec<Term>,
+    /// The rules that are shown only on demand.
+    pub minor_rules: Vec<String>,
     /// The outlines of the maps.
     pub outlines: Option<Outlines>,
 }
@@ -116,12 +120,20 @@ pub struct Views {
 }
 
 /// A view of a chart.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct View {
     /// Its name.
     pub name: String,
-    /// The changes to the traces: for each property, one value per trace.
+    /// The heading of the views that it belongs to, if there are several kinds of views.
+    pub heading: Option<&'static str>,
+    /// The changes to the traces: for each property, one value per trace, or null for traces that stay the same.
     pub update: Value,
+    /// The changes to the layout, or null.
+    pub layout: Value,
+    /// The first sentence of the section for this view, if it depends on the view.
+    pub lead: Option<String>,
+    /// A note below the chart.
+    pub note: String,
     /// Whether the view is offered only if all rules are shown.
     pub is_minor: bool,
 }
@@ -144,6 +156,9 @@ pub struct Table {
     pub caption: String,
     /// The names of the columns; the first column names the rows.
     pub columns: Vec<String>,
+    /// The names above the columns, each with its number of columns; without a name, nothing is above them. Empty if there
+    /// are none.
+    pub spans: Vec<(String, usize)>,
     /// The rows.
     pub rows: Vec<Vec<Cell>>,
     /// Remarks below it.
@@ -199,9 +214,9 @@ impl Cell {
         Cell { text: value.map_or_else(|| "–".into(), show), value }
     }
 
-    /// Returns whether the cell holds a number, or a dash for a missing one.
-    pub(crate) fn is_number(&self) -> bool {
-        self.value.is_some() || self.text == "–"
+    /// Returns whether the cell holds text, and not a number or a dash for a missing one.
+    pub(crate) fn is_text(&self) -> bool {
+        self.value.is_none() && self.text != "–"
     }
 }
 
@@ -257,16 +272,41 @@ impl Table {
         self.minor_rows.contains(row)
     }
 
-    /// Returns the `class` attribute of a cell: for names or numbers, and for columns that are shown only with all rules.
-    pub(crate) fn class_of(&self, column: &usize, kind: &str) -> &'static str {
-        match (kind, self.minor_columns.contains(column)) {
-            ("name", false) => " class=\"name\"",
-            ("name", true) => " class=\"name more\"",
-            ("n", false) => " class=\"n\"",
-            ("n", true) => " class=\"n more\"",
-            (_, false) => "",
-            (_, true) => " class=\"more\"",
+    /// Returns the `class` attribute of a cell: for text, and for columns that are shown only with all rules.
+    pub(crate) fn class_of(&self, column: &usize, is_text: &bool) -> &'static str {
+        match (is_text, self.minor_columns.contains(column)) {
+            (true, false) => " class=\"t\"",
+            (true, true) => " class=\"t more\"",
+            (false, false) => "",
+            (false, true) => " class=\"more\"",
         }
+    }
+
+    /// Returns the names above the columns with their widths, and the CSS class that shows each with some or all rules.
+    pub(crate) fn spans_in_page(&self) -> Vec<(&str, usize, &'static str)> {
+        let (mut cells, mut start) = (Vec::new(), 0);
+        for (name, columns) in &self.spans {
+            let main = (start..start + columns).filter(|column| !self.minor_columns.contains(column)).count();
+            start += columns;
+            if main == *columns {
+                cells.push((name.as_str(), main, ""));
+                continue;
+            }
+            cells.extend((main > 0).then_some((name.as_str(), main, "fewer")));
+            cells.push((name.as_str(), *columns, "more"));
+        }
+        cells
+    }
+
+    /// Returns the names of the columns with the names above them: "Argmax: labels".
+    pub(crate) fn full_names(&self) -> Vec<String> {
+        let above = self.spans.iter().flat_map(|(name, columns)| std::iter::repeat_n(name.as_str(), *columns));
+        let above = above.chain(std::iter::repeat(""));
+        let full = |(name, above): (&String, &str)| match above {
+            "" => name.clone(),
+            above => format!("{above}: {}", text::uncapitalized(name)),
+        };
+        self.columns.iter().zip(above).map(full).collect()
     }
 
     /// Returns whether a word in the name of a column or row is so long that it must be broken in print.
@@ -295,7 +335,7 @@ impl Table {
 
 /// Returns whether a column contains only numbers or dashes for missing ones.
 pub(crate) fn has_numbers(rows: &[Vec<Cell>], column: usize) -> bool {
-    !rows.is_empty() && rows.iter().filter_map(|row| row.get(column)).all(Cell::is_number)
+    !rows.is_empty() && rows.iter().filter_map(|row| row.get(column)).all(|cell| !cell.is_text())
 }
 
 impl Document {

@@ -52,6 +52,30 @@ const COMMON: [Term; 12] = [
     },
 ];
 
+/// Common codes of classes, in small and in capital letters, and what they stand for.
+const CODES: [([&str; 2], &str); 9] = [
+    (["aian", "AIAN"], "American Indian or Alaska Native"),
+    (["aapi", "AAPI"], "Asian American or Pacific Islander"),
+    (["api", "API"], "Asian or Pacific Islander"),
+    (["nhpi", "NHPI"], "Native Hawaiian or Pacific Islander"),
+    (["nhopi", "NHOPI"], "Native Hawaiian or other Pacific Islander"),
+    (["mena", "MENA"], "Middle Eastern or North African"),
+    (["nhw", "NHW"], "white, not Hispanic"),
+    (["nhb", "NHB"], "Black, not Hispanic"),
+    (["hisp", "HISP"], "Hispanic or Latino"),
+];
+
+/// Returns the classes of a study that are common codes, and what they stand for.
+pub(crate) fn codes(study: &Study) -> impl Iterator<Item = (&'static str, &'static str)> {
+    let class = |name: &String| {
+        let find = |(codes, meaning): &([&'static str; 2], &'static str)| {
+            codes.iter().find(|code| *code == name).map(|code| (*code, *meaning))
+        };
+        CODES.iter().find_map(find)
+    };
+    study.classes.iter().filter_map(class)
+}
+
 /// Returns the terms of a study.
 pub(crate) fn terms(study: &Study) -> Vec<Term> {
     let is_used = |term: &Term| match term.name {
@@ -89,6 +113,7 @@ pub(crate) fn terms(study: &Study) -> Vec<Term> {
         "top-2",
         "The rule that draws each label at random among the two likeliest classes.",
     ));
+    terms.extend(codes(study).map(|(name, definition)| Term { name, definition }));
     if study.label_sets.iter().any(|own| own.uncoded > 0) {
         terms.push(Term { name: "Uncoded", definition: "People without a label." });
     }

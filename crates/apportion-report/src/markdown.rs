@@ -60,7 +60,7 @@ fn chart(out: &mut String, chart: &Chart, written: Option<&Sheet>) {
 
 fn table(out: &mut String, table: &Table) {
     let _ = write!(out, "\n**{}**\n", plain(&table.caption));
-    lines(out, &table.columns, &table.rows);
+    lines(out, &table.full_names(), &table.rows);
     if !table.note.is_empty() {
         let _ = write!(out, "\n{}\n", plain(&table.note));
     }

@@ -1,5 +1,7 @@
 //! Colors: one per class throughout the report, suitable for color-blind readers and for light and dark backgrounds.
 
+use serde_json::{Value, json};
+
 /// The colors of Okabe and Ito that are visible on white and on black, and three by Paul Tol.
 const CLASSES: [&str; 9] =
     ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#AA4499", "#999933", "#BB5566"];
@@ -20,9 +22,14 @@ pub(crate) fn faded(color: &str, opacity: f64) -> String {
     format!("rgba({}, {}, {}, {opacity})", channel(1), channel(3), channel(5))
 }
 
-/// Returns the hatch pattern of a class's bars.
-pub(crate) fn hatch(class: usize) -> &'static str {
+/// Returns the hatch of a class's bars.
+fn hatch(class: usize) -> &'static str {
     ["", "/", "x", "."][round(class) % 4]
+}
+
+/// Returns the Plotly pattern of a class's bars: white lines over the color, which are visible on pale bars too.
+pub(crate) fn pattern(class: usize) -> Value {
+    json!({ "shape": hatch(class), "fillmode": "overlay", "fgcolor": "#fff", "size": 6, "solidity": 0.35 })
 }
 
 /// Returns the marker next to a class's name, as a CSS style: filled, a ring, a ring with a dot, or half filled.

@@ -110,6 +110,8 @@ pub struct LabelSet {
     pub confusion: Option<Vec<Vec<u64>>>,
     /// For each group, the number of people of each class, with Uncoded last.
     pub in_groups: Vec<Vec<u64>>,
+    /// For each group, the number of labels of each class among people with known truth; empty without truth.
+    pub in_groups_with_truth: Vec<Vec<u64>>,
     /// The share of labels that are true.
     pub accuracy: Option<f64>,
     /// The mean score of the labels.
@@ -464,6 +466,35 @@ impl Study {
         let labels = label_set.in_groups.get(group)?;
         let share = part(labels[class], labels[..self.k()].iter().sum())?;
         Some(Bias::new(share, totals.posterior_share(class), totals.people))
+    }
+
+    /// Returns the bias of a class against the truth, in a group, among people with known truth.
+    pub fn class_off_truth(&self, label_set: &LabelSet, group: usize, class: usize) -> Option<Bias> {
+        let (totals, labels) = self.with_truth_in(label_set, group)?;
+        let share = part(labels[class], labels.iter().sum())?;
+        Some(Bias::new(share, totals.truth_share(class)?, totals.with_truth()))
+    }
+
+    /// Returns the bias of all classes but the focus class against the truth, in a group, among people with known truth.
+    pub fn group_off_truth(&self, label_set: &LabelSet, group: usize) -> Option<Bias> {
+        let (totals, labels) = self.with_truth_in(label_set, group)?;
+        let labeled: u64 = labels.iter().sum();
+        let share = part(labeled - labels[self.focus], labeled)?;
+        Some(Bias::new(share, 1.0 - totals.truth_share(self.focus)?, totals.with_truth()))
+    }
+
+    /// Returns the totals and the labels of the people with known truth in a group that is large enough to show.
+    fn with_truth_in<'a>(&'a self, label_set: &'a LabelSet, group: usize) -> Option<(&'a GroupTotals, &'a [u64])> {
+        let totals = Some(&self.groups.as_ref()?.totals[group]).filter(|own| own.with_truth() >= FEWEST)?;
+        Some((totals, label_set.in_groups_with_truth.get(group)?))
+    }
+
+    /// Returns the bias of all classes but the focus class against the truth, among people with known truth.
+    pub fn others_off_truth(&self, label_set: &LabelSet) -> Option<Bias> {
+        let counts = label_set.counts_with_truth()?;
+        let labeled: u64 = counts.iter().sum();
+        let share = part(labeled - counts[self.focus], labeled)?;
+        Some(Bias::new(share, 1.0 - self.whole.truth_share(self.focus)?, self.whole.with_truth()))
     }
 
     /// Returns the groups, unless they are hidden.

@@ -82,6 +82,17 @@ pub(crate) fn begin(text: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
+/// Returns a heading as it is written within a sentence: a first letter that is capital becomes small, unless the word is
+/// all capitals.
+pub(crate) fn uncapitalized(text: &str) -> String {
+    let mut letters = text.chars();
+    let is_acronym = text.chars().nth(1).is_some_and(char::is_uppercase);
+    match letters.next() {
+        Some(first) if !is_acronym => first.to_lowercase().chain(letters).collect(),
+        _ => text.to_owned(),
+    }
+}
+
 /// Returns the singular or plural of a word.
 pub(crate) fn plural(number: usize, one: &str) -> String {
     if number == 1 {

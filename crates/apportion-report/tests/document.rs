@@ -48,6 +48,7 @@ fn label_set(name: &str, counts: [u64; 3], confusion: Option<[[u64; 4]; 3]>, in_
         uncoded: 0,
         confusion: confusion.map(|rows| rows.map(|row| row.to_vec()).to_vec()),
         in_groups: in_groups.iter().map(|row| row.to_vec()).collect(),
+        in_groups_with_truth: Vec::new(),
         accuracy: confusion.map(|_| 0.8),
         expected_accuracy: Some(0.75),
         fidelity_to_posterior: Some(-0.2),
@@ -130,8 +131,8 @@ fn an_error_of_the_scores_is_the_first_sentence() {
     assert_eq!(
         lead(&own, "answer"),
         "Your labels overcount hispanic by 6,112 people (+89.0%: 12,978 labels, 6,866 in truth), and the scores are the cause, \
-         because they add up to 12,978: recalibrate the scores, for example by predicting with known shares (--margin FILE). \
-         Other labels would not help: your labels already have the counts that the scores add up to."
+         because they add up to 12,978: correct the scores, for example by predicting them again with the known share of each \
+         class among these people (--margin FILE). Other labels would not help: your labels already have the counts that the scores add up to."
     );
 }
 
@@ -181,7 +182,7 @@ fn a_person_is_no_main_finding() {
     assert_eq!(
         lead(&own, "answer"),
         "Argmax has the counts that the scores add up to, so other labels would not improve them; whether the \
-         scores are right cannot be checked without the truth (--truth COL)."
+         scores are right cannot be checked without a column of known classes (--truth COL)."
     );
     own.label_sets.push(label_set("your labels", [152, 44, 4], None, &[]));
     own.label_sets[0].counts = vec![190, 10, 0];
@@ -222,7 +223,14 @@ fn rules_have_one_order_and_three_are_shown() {
     assert_eq!(own.document().specification(&bars)["data"][0]["y"].as_array().unwrap().len(), 6);
     // Of argmax, match by group is the third.
     own.subject = 5;
-    assert_eq!(table(&own, "rules-table").minor_rows, [3, 4, 5]);
+    let rules = table(&own, "rules-table");
+    assert_eq!(rules.minor_rows, [3, 4, 5]);
+    let minor: Vec<&str> = (3..6).map(|index| row(&rules, index)[0]).collect();
+    assert_eq!(own.document().minor_rules, minor);
+    let adds = format!("“Show 3 more rules” at the top of the page adds {}, {} and {}.", minor[0], minor[1], minor[2]);
+    assert!(rules.note.ends_with(&adds), "{}", rules.note);
+    let page = own.document().to_html();
+    assert!(page.contains(&format!("title=\"{}\">Show 3 more rules</button>", minor.join(", "))));
     // The trade-off has the same rules.
     let trade = chart(&own, "trade");
     let names = |data: &serde_json::Value| -> Vec<String> {
@@ -236,9 +244,41 @@ fn rules_have_one_order_and_three_are_shown() {
 fn how_many_labels_are_right_is_next_to_their_count() {
     let known = study(["white", "black", "other"], true);
     let classes = table(&known, "classes");
-    assert_eq!(classes.columns[3..7], ["Argmax", "expected right", "Match", "expected right"].map(String::from));
-    assert_eq!(row(&classes, 1), ["black", "30", "28.0", "24", "75%", "28", "75%", "−6 (−20.0%)", "83%"]);
-    assert_eq!(row(&classes, 2)[3..5], ["0", "–"]);
+    let spans: Vec<(&str, usize)> = classes.spans.iter().map(|(name, columns)| (name.as_str(), *columns)).collect();
+    assert_eq!(spans, [("", 1), ("Argmax", 4), ("All people", 2), ("Match", 3)]);
+    assert_eq!(classes.columns[1..5], ["Labels", "Off by", "Right in truth", "Expected right"].map(String::from));
+    assert_eq!(classes.columns[7..], ["Labels", "Right in truth", "Expected right"].map(String::from));
+    assert_eq!(row(&classes, 1), ["black", "24", "−6 (−20.0%)", "83%", "75%", "30", "28.0", "28", "75%", "75%"]);
+    assert_eq!(row(&classes, 2)[1..5], ["0", "−10 (−100.0%)", "–", "–"]);
+    let unknown = table(&study(["white", "black", "other"], false), "classes");
+    assert_eq!(unknown.columns[1..4], ["Labels", "Off by", "Expected right"].map(String::from));
+    let markdown = known.document().to_markdown();
+    assert!(markdown.contains("| Class | Argmax: labels | Argmax: off by | Argmax: right in truth |"), "{markdown}");
+    let page = known.document().to_html();
+    assert!(page.contains(
+        "<th scope=\"colgroup\" colspan=\"4\" class=\"\"><span class=\"term\" data-term=\"term-argmax\">Argmax"
+    ));
+}
+
+#[test]
+fn codes_of_classes_are_spelled_out() {
+    let own = study(["white", "AIAN", "api"], false);
+    let term = |name: &str| own.document().terms.into_iter().find(|term| term.name == name).map(|term| term.definition);
+    assert_eq!(term("AIAN"), Some("American Indian or Alaska Native"));
+    assert_eq!(term("api"), Some("Asian or Pacific Islander"));
+    assert_eq!((term("aian"), term("nhpi")), (None, None));
+    let caption = chart(&own, "counts").caption;
+    assert!(caption.ends_with("AIAN: American Indian or Alaska Native. api: Asian or Pacific Islander."), "{caption}");
+}
+
+#[test]
+fn a_policy_forbids_everything_that_a_page_does_not_need() {
+    let page = study(["white", "black", "other"], false).document().to_html();
+    let policy =
+        page.split("Content-Security-Policy\" content=\"").nth(1).and_then(|rest| rest.split('"').next()).unwrap();
+    for rule in ["default-src 'none'", "base-uri 'none'", "form-action 'none'"] {
+        assert!(policy.split("; ").any(|own| own == rule), "{policy}");
+    }
 }
 
 #[test]
@@ -292,13 +332,39 @@ fn changes_are_a_matrix() {
     assert_eq!(row(&table(&own, "changes-table"), 0), ["white", "66", "0", "10", "76"]);
     let chart = chart(&own, "scores");
     assert_eq!(chart.sheet.rows.len(), 3 * SCORE_BINS);
+    assert!(chart.caption.contains("solid after (match). Match labels no one white. Match labels no one black. Other"));
     assert!(!study(["a", "b", "c"], false).document().sections.iter().any(|section| section.id == "changes"));
+}
+
+#[test]
+fn a_class_without_high_scores_has_no_cut_off() {
+    let mut own = with_changes();
+    let changes = own.changes.as_mut().unwrap();
+    // Forty of a thousand people with scores below 0.04 have the label, and one of two with higher scores.
+    changes.scores[2] = vec![ScoreBin::default(); SCORE_BINS];
+    changes.scores[2][..4].fill(ScoreBin { neither: 240, after: 10, ..ScoreBin::default() });
+    changes.scores[2][20] = ScoreBin { neither: 1, both: 1, ..ScoreBin::default() };
+    let found = chart(&own, "scores");
+    assert!(
+        found.caption.ends_with(
+            "Other has no cut-off, because people with and without the label have similar scores: half of the people labeled \
+             other by match have a score below 0.03. No score for other exceeds 0.21. Its panel shows only people with the label."
+        ),
+        "{}",
+        found.caption
+    );
+    let traces = found.data.as_array().unwrap();
+    let of_other: Vec<_> = traces.iter().filter(|trace| trace["xaxis"] == "x3").collect();
+    assert_eq!(of_other[3]["y"].as_array().unwrap().len(), 0, "another label");
+    assert!(of_other[4..].iter().all(|line| line["x"][0].is_null()), "no lines");
+    assert!(found.layout["xaxis3"]["range"][1].as_f64().unwrap() < 0.4);
 }
 
 #[test]
 fn what_is_not_known_is_left_out_in_a_line() {
     let document = study(["white", "black", "other"], false).document();
-    for (id, way) in [("groups", "--by COL"), ("map", "--geometry FILE"), ("calibration", "--truth COL")] {
+    assert!(document.sections.iter().all(|section| section.id != "map"), "there is no empty section for a map");
+    for (id, way) in [("groups", "(--by COL)"), ("calibration", "(--truth COL)")] {
         let section = document.sections.iter().find(|section| section.id == id).unwrap();
         assert!(section.lead.contains(way) && section.blocks.is_empty(), "{id}: {}", section.lead);
     }
@@ -371,7 +437,7 @@ fn shares_of_some_are_not_counts_of_all() {
          match, which leaves 0.0%."
     );
     let classes = table(&own, "classes");
-    let off = classes.columns.iter().position(|name| name == "Threshold off by").unwrap();
+    let off = classes.columns.iter().position(|name| name == "Off by").unwrap();
     assert_eq!(classes.rows[2][off].text, "−10.00 points (−100.0%)");
 }
 
@@ -426,6 +492,80 @@ fn groups_are_undercounted_by_whole_people() {
         "Compared with the scores, argmax undercounts all classes but white together by one person or more in 0 of the 2 \
          counties; overall, their count is that of the scores."
     );
+}
+
+/// Two groups with known truth: a hundred people whose black members are undercounted, and fifty who are counted correctly.
+fn grouped_with_truth() -> Study {
+    let mut own = study(["white", "black", "other"], true);
+    let of_groups = [[76, 24, 0, 0], [30, 15, 5, 0]];
+    let groups =
+        vec![totals(100, &[0.62, 0.28, 0.10], Some(&[55, 40, 5])), totals(50, &[0.6, 0.3, 0.1], Some(&[30, 15, 5]))];
+    own.whole = totals(150, &[0.613, 0.287, 0.1], Some(&[85, 55, 10]));
+    own.groups = Some(Groups { word: "county".into(), names: vec!["Ash".into(), "Bay".into()], totals: groups });
+    own.label_sets[0].counts = vec![106, 39, 5];
+    own.label_sets[0].confusion = Some(vec![vec![80, 5, 0, 0], vec![21, 34, 0, 0], vec![5, 0, 5, 0]]);
+    own.label_sets[0].in_groups = of_groups.map(|row| row.to_vec()).to_vec();
+    own.label_sets[0].in_groups_with_truth = of_groups.map(|row| row[..3].to_vec()).to_vec();
+    own
+}
+
+#[test]
+fn groups_are_compared_with_the_truth() {
+    let own = grouped_with_truth();
+    assert_eq!(
+        lead(&own, "groups"),
+        "Compared with the truth, the largest error of argmax is in Ash (white: 21 people too many, +38.2%); overall, all \
+         classes but white together are undercounted by 14.00 points."
+    );
+    let groups = table(&own, "groups-table");
+    assert_eq!(groups.columns[..4], ["County", "People", "All but white, in truth", "Argmax"].map(String::from));
+    assert_eq!(row(&groups, 0)[..4], ["Ash", "100", "45", "−21 (−46.7%)"]);
+    assert_eq!(row(&groups, 1)[..4], ["Bay", "50", "20", "0 (0.0%)"]);
+    let classes = table(&own, "groups-classes");
+    assert_eq!(row(&classes, 1), ["Ash", "black", "24", "40", "−16 (−40.0%)", "28.0", "−4.00"]);
+    // The views of the chart compare with the truth and with the scores, and each has its sentence.
+    let chart = chart(&own, "groups");
+    assert_eq!(chart.data[0]["y"][0], -21.0);
+    let views = chart.views.unwrap().choices;
+    let headings: Vec<_> = views.iter().map(|view| view.heading.unwrap()).collect();
+    assert_eq!(headings, ["compared with the truth", "compared with the scores"]);
+    assert!(views[1].lead.as_ref().unwrap().starts_with("Compared with the scores, argmax undercounts"));
+    assert_eq!(views[1].update["y"][0][0], -14.0);
+    let last = chart.sheet.rows.last().unwrap();
+    assert_eq!(last[last.len() - 3..], ["5", "0", "0"].map(String::from));
+    let page = own.document().to_html();
+    assert_eq!(page.matches("<template class=\"lead-of-view\">").count(), 2);
+}
+
+#[test]
+fn truth_of_fewer_than_five_people_in_a_group_is_hidden() {
+    let mut own = grouped_with_truth();
+    own.groups.as_mut().unwrap().totals[1].truth = Some(vec![2, 1, 1]);
+    assert_eq!(row(&table(&own, "groups-table"), 1)[2..4], ["–", "–"]);
+    assert_eq!(row(&table(&own, "groups-classes"), 3)[3..5], ["–", "–"]);
+}
+
+#[test]
+fn small_groups_far_from_the_others_are_beyond_the_axis() {
+    let mut own = grouped([[62, 28, 10, 0], [63, 27, 10, 0]]);
+    let groups = own.groups.as_mut().unwrap();
+    groups.totals = (0..40).map(|group| of_people(if group == 7 { 20 } else { 1000 }, &groups.totals[0])).collect();
+    groups.names = (0..40).map(|group| format!("g{group}")).collect();
+    own.label_sets[0].in_groups = (0..40)
+        .map(|group| if group == 7 { vec![2, 18, 0, 0] } else { vec![620 + group, 380 - group, 0, 0] })
+        .collect();
+    let found = chart(&own, "groups");
+    assert_eq!(found.data[0]["y"][7], serde_json::Value::Null);
+    let top = found.layout["yaxis"]["range"][1].as_f64().unwrap();
+    assert_eq!(found.data[1]["text"].as_array().unwrap().len(), 1);
+    assert!(found.data[1]["y"][0].as_f64().unwrap() < top && top < 5.0, "{top}");
+    assert_eq!(
+        found.views.unwrap().choices[0].note,
+        "Triangles at the edge: 1 county beyond the axis, in points: g7 (20 people) +52.0."
+    );
+    // A group with many people is never beyond the axis.
+    own.groups.as_mut().unwrap().totals[7].people = 1000;
+    assert_eq!(chart(&own, "groups").data[1]["text"].as_array().unwrap().len(), 0);
 }
 
 #[test]
@@ -488,9 +628,9 @@ fn small_classes_are_judged_by_their_own_measure() {
     own.calibration = vec![None; 3];
     own.whole.truth = None;
     own.truth_given = false;
-    assert!(lead(&own, "calibration").starts_with("The truth is not known: --truth COL"));
+    assert!(lead(&own, "calibration").ends_with("name a column of known classes (--truth COL)."));
     own.truth_given = true;
-    assert!(lead(&own, "calibration").starts_with("The truth column is empty: --truth COL"));
+    assert!(lead(&own, "calibration").starts_with("The truth column is empty. To see how often"));
 }
 
 #[test]
@@ -579,7 +719,8 @@ fn very_few_are_not_named() {
     );
     assert!(all.contains("1 outline has no county in the table"), "one is one");
     let sheet = chart(&own, "groups").sheet;
-    assert!(sheet.rows.iter().flatten().all(|cell| !cell.is_empty()), "{:?}", sheet.rows);
+    // Without truth, the last three columns are empty.
+    assert!(sheet.rows.iter().all(|row| row[..9].iter().all(|cell| !cell.is_empty())), "{:?}", sheet.rows);
 }
 
 #[test]
@@ -621,8 +762,8 @@ fn biases_are_told_in_points_and_percent() {
     let own = grouped([[62, 28, 10, 0], [76, 24, 0, 0]]);
     let classes = table(&own, "groups-classes");
     assert_eq!(classes.rows.len(), 6);
-    assert_eq!(row(&classes, 3), ["b", "white", "62.0", "76", "+14.00", "+22.6%"]);
-    assert_eq!(row(&classes, 5), ["b", "other", "10.0", "0", "−10.00", "−100.0%"]);
+    assert_eq!(row(&classes, 3), ["b", "white", "76", "62.0", "+14.00"]);
+    assert_eq!(row(&classes, 5), ["b", "other", "0", "10.0", "−10.00"]);
     let sheet = chart(&own, "groups").sheet;
     let last = sheet.rows.last().unwrap();
     assert_eq!(last[..6], ["argmax", "b", "other", "100", "0", "0.1"].map(String::from));

@@ -5,25 +5,32 @@ use apportion::audit::{Bias, ClassAudit, Section};
 use super::Response;
 use crate::results::{CsvTable, cell, number};
 
-const HEADER: [&str; 18] = [
+const COLUMNS: usize = 23;
+
+const HEADER: [&str; COLUMNS] = [
     "level",
     "group",
     "class",
     "labels",
+    "expected_precision",
     "share",
     "scores_sum",
     "share_by_scores",
     "bias",
     "bias_percent",
-    "truth_count",
+    "truth",
+    "error_vs_truth",
+    "error_vs_truth_percent",
     "bias_to_truth",
-    "bias_to_truth_percent",
-    "miscalibration",
-    "discretization",
+    "miscalibration_percent",
+    "discretization_percent",
     "calibration_error",
     "kuiper",
     "precision",
     "recall",
+    "reference_share",
+    "error_vs_reference",
+    "error_vs_reference_percent",
 ];
 
 impl Response {
@@ -44,7 +51,7 @@ fn add(table: &mut CsvTable, level: &str, group: &str, section: &Section) {
     }
 }
 
-fn row(level: &str, group: &str, class: &ClassAudit) -> [String; 18] {
+fn row(level: &str, group: &str, class: &ClassAudit) -> [String; COLUMNS] {
     let difference = |bias: Option<Bias>| number(bias.map(|bias| bias.difference));
     let percent = |bias: Option<Bias>| number(bias.and_then(|bias| bias.percent));
     let (split, calibration) = (class.split.as_ref(), class.calibration.as_ref());
@@ -53,19 +60,24 @@ fn row(level: &str, group: &str, class: &ClassAudit) -> [String; 18] {
         cell(group),
         cell(&class.class),
         class.labels.to_string(),
+        number(class.expected_precision()),
         number(class.share),
         class.posterior_sum.to_string(),
         number(class.posterior_share),
         difference(class.against_posterior),
         percent(class.against_posterior),
         number(class.truth_count),
-        difference(class.against_truth),
+        number(class.against_truth.map(|bias| bias.people)),
         percent(class.against_truth),
+        difference(class.against_truth),
         number(split.and_then(|split| split.miscalibration.percent)),
         number(split.and_then(|split| split.discretization.percent)),
         number(calibration.map(|own| own.equal_width.expected_error)),
         number(calibration.map(|own| own.kuiper)),
         number(class.rates.and_then(|rates| rates.precision)),
         number(class.rates.and_then(|rates| rates.recall)),
+        number(class.given_share),
+        number(class.against_given.map(|bias| bias.people)),
+        percent(class.against_given),
     ]
 }

@@ -165,6 +165,39 @@ struct SectionContract<'a> {
     uncoded_rows: Option<&'a UncodedRows>,
     /// All classes except the focus class, combined; null without a focus class.
     others: Option<OthersContract>,
+    /// The comparison with the known shares, if they are given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reference: Option<ReferenceContract>,
+}
+
+/// The labels compared with known shares.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields, rename = "KnownShares"))]
+struct ReferenceContract {
+    /// The known share of each class.
+    shares: Vec<Option<f64>>,
+    /// The share of each label minus the known share; null without labels.
+    bias: Vec<Option<f64>>,
+    /// The bias in percent of the known share; null if that is 0.
+    bias_percent: Vec<Option<f64>>,
+    /// The bias in people.
+    bias_people: Vec<Option<f64>>,
+    /// −Σ |share − known share|, at most 0; null without labels.
+    fidelity: Option<f64>,
+}
+
+impl ReferenceContract {
+    /// Returns the comparison; `None` if the section has no known shares.
+    fn of(section: &Section) -> Option<ReferenceContract> {
+        section.classes.iter().find_map(|class| class.given_share)?;
+        Some(ReferenceContract {
+            shares: by_class(section, |class| class.given_share),
+            bias: by_class(section, |class| class.against_given.map(|bias| bias.difference)),
+            bias_percent: by_class(section, |class| class.against_given.and_then(|bias| bias.percent)),
+            bias_people: by_class(section, |class| class.against_given.map(|bias| bias.people)),
+            fidelity: section.against_given.map(|distance| distance.fidelity),
+        })
+    }
 }
 
 /// A figure compared with the posterior and with the truth.
@@ -278,6 +311,7 @@ impl SectionContract<'_> {
             tied: section.tied,
             uncoded_rows: section.uncoded_rows.as_ref(),
             others: section.others.map(OthersContract::of),
+            reference: ReferenceContract::of(section),
         }
     }
 }

@@ -3,6 +3,7 @@
 mod advice;
 mod csv;
 mod json;
+mod known_shares;
 mod text;
 
 use std::path::PathBuf;
@@ -10,7 +11,7 @@ use std::path::PathBuf;
 use apportion::audit::{Audit, AuditOptions, Bootstrap, Drift, GroupMeasures, Measures, Section, UncodedPolicy};
 use apportion::text::{Message, Setting};
 use apportion::{Decision, Frontier, Labels, Match, Reference, Rule, Scores};
-use apportion_io::{Input, Table};
+use apportion_io::{Input, MemoryTable, Table};
 use apportion_report::{LabelKind, Provenance, Study};
 use serde::{Deserialize, Serialize};
 
@@ -46,6 +47,11 @@ pub struct Request {
     /// The decision as JSON, instead of the file.
     #[serde(skip)]
     pub decision_json: Option<String>,
+    /// Known shares to compare the labels with: `uniform`, or a file.
+    pub reference: Option<String>,
+    /// Shares in memory, instead of the file; `reference` may be empty.
+    #[serde(skip)]
+    pub reference_table: Option<MemoryTable>,
     /// The number of bootstrap replicates for confidence intervals; no intervals if not set.
     pub bootstrap: Option<u32>,
     /// An outcome, for the report.
@@ -117,6 +123,7 @@ fn audit(request: &Request, context: &Context) -> Result<Response> {
     settings.check()?;
     outcome.check()?;
     report.check_outcome(outcome.outcome.as_ref())?;
+    request.check_reference()?;
     let decision = request.decision()?;
     let input = settings.source.open(context)?;
     let request = &request.with_label(&input, context)?;
@@ -143,7 +150,7 @@ fn audit(request: &Request, context: &Context) -> Result<Response> {
         report.outline(&scores)?;
     }
     let labels = Labels::new(table.labels().unwrap_or_default().to_vec(), table.classes())?;
-    let options = request.options(&table)?;
+    let options = request.options(&table, &scores, context)?;
 
     let working = context.working("auditing");
     let audit = Audit::of(&scores, &labels, &options).map_err(|error| table.locate(error))?;
@@ -208,15 +215,18 @@ impl Request {
 
     fn side_inputs(&self) -> Vec<SideInput> {
         let files = self.decision.iter().filter(|_| self.decision_json.is_none());
-        files.map(|path| SideInput::new(Setting::Decision, path)).collect()
+        files.map(|path| SideInput::new(Setting::Decision, path)).chain(self.reference_file()).collect()
     }
 
-    fn options(&self, table: &Table) -> Result<AuditOptions> {
+    fn options(&self, table: &Table, scores: &Scores<'_>, context: &Context) -> Result<AuditOptions> {
+        let known = self.known_shares(scores, context)?;
         let seed = self.table.settings().seed;
         let bootstrap = |replicates| Bootstrap { replicates, seed, ..Bootstrap::default() };
         Ok(AuditOptions {
             uncoded: self.uncoded.policy,
             focus: self.report.focus_class(table.classes())?,
+            reference: known.overall,
+            group_references: known.groups,
             bootstrap: self.bootstrap.map(bootstrap),
             group_measures: GroupMeasures::Each(Measures { intervals: false, ..Measures::ALL }),
             ..AuditOptions::default()
@@ -268,6 +278,7 @@ fn facts(request: &Request, drifted: Option<&Drifted>, context: &Context) -> Vec
         ("Unlabeled rows", format!("empty or {}: {policy}", values.join(", "))),
     ];
     facts.extend(request.outcome.facts());
+    facts.extend(request.reference_name().map(|name| ("Known shares", format!("{name}, in the text of the audit"))));
     if !request.label_map.is_empty() {
         facts.push(("Your labels, values mapped", request.label_map.texts().join(", ")));
     }

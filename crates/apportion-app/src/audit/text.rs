@@ -12,6 +12,7 @@ impl Response {
     pub fn text(&self) -> Message {
         let section = &self.audit.overall;
         let mut before = vec![size(section, self.audit.options.uncoded), counts(section)];
+        before.extend(against_known(section));
         before.extend(unreliable_labels(section));
         before.extend(accuracy(section));
         before.extend(argmax(&self.audit));
@@ -61,6 +62,22 @@ fn counts(section: &Section) -> String {
         rows.push(row);
     }
     text::columns(&header, &rows)
+}
+
+/// Returns the counts compared with the known shares, if they are given.
+fn against_known(section: &Section) -> Option<String> {
+    section.classes.iter().find_map(|class| class.given_share)?;
+    let header = ["class", "labels", "known share", "in people", "off by", ""];
+    let labeled: u64 = section.classes.iter().map(|class| class.labels).sum();
+    let mut rows = Vec::with_capacity(section.classes.len());
+    for class in &section.classes {
+        let share = class.given_share.unwrap_or(0.0);
+        let mut row = vec![class.class.clone(), text::count(class.labels), format!("{:.2}%", 100.0 * share)];
+        row.push(text::expected_count(share * labeled as f64));
+        row.extend(bias(class.against_given));
+        rows.push(row);
+    }
+    Some(format!("compared with the known shares:\n{}", text::columns(&header, &rows)))
 }
 
 /// Returns a bias in points and in percent.
@@ -233,6 +250,7 @@ fn by_group(audit: &Audit) -> Vec<Message> {
     if let Some(fidelity) = audit.fidelity_in_groups {
         lines.push(format!("fidelity to the posterior within groups {}", text::plain(Some(fidelity), 4)).into());
     }
+    lines.extend(groups_against_truth(audit).into_iter().map(Message::from));
     let large = |group: &&GroupSection| group.section.people >= LEAST_PEOPLE;
     let mut rows: Vec<(f64, Vec<String>)> = audit.groups.iter().filter(large).filter_map(group_row).collect();
     rows.sort_by(|(a, _), (b, _)| b.abs().total_cmp(&a.abs()));
@@ -256,6 +274,46 @@ fn by_group(audit: &Audit) -> Vec<Message> {
         lines.push(Message::from(format!("… and {more}; use ")) + Setting::Json + " to see all groups");
     }
     lines
+}
+
+/// Returns the groups with the largest error against the truth, in people, each with its class of the largest error.
+fn groups_against_truth(audit: &Audit) -> Vec<String> {
+    let mut worst: Vec<(&GroupSection, &ClassAudit, Bias)> = Vec::new();
+    for group in audit.groups.iter().filter(|group| group.section.with_truth >= LEAST_PEOPLE) {
+        let classes = group.section.classes.iter().filter_map(|class| Some((class, class.against_truth?)));
+        let largest = classes.max_by(|(_, a), (_, b)| a.people.abs().total_cmp(&b.people.abs()));
+        worst.extend(largest.map(|(class, bias)| (group, class, bias)));
+    }
+    if worst.is_empty() {
+        return Vec::new();
+    }
+    worst.sort_by(|(.., a), (.., b)| b.people.abs().total_cmp(&a.people.abs()));
+    let mut rows = Vec::with_capacity(SHOWN);
+    for (group, class, bias) in worst.into_iter().take(SHOWN) {
+        rows.push(vec![
+            group.name.clone(),
+            text::count(group.section.people),
+            class.class.clone(),
+            text::count(class.labels),
+            class.truth_count.map_or_else(|| "–".into(), text::count),
+            signed_people(bias.people),
+            text::signed(bias.percent, 1, "%"),
+        ]);
+    }
+    let header = ["group", "people", "class", "labels", "truth", "off by", ""];
+    let title = "compared with the truth, the groups with the largest error in people, each with its class of the largest error:";
+    vec![title.to_owned(), text::columns(&header, &rows)]
+}
+
+/// Returns a difference in people, with its sign and thousands separators.
+fn signed_people(people: f64) -> String {
+    let count = people.abs().round() as u64;
+    let sign = match count {
+        0 => "",
+        _ if people < 0.0 => "-",
+        _ => "+",
+    };
+    format!("{sign}{}", text::count(count))
 }
 
 /// Returns the bias of a group and its row of the table.

@@ -143,6 +143,10 @@ impl<'a> StudyBuilder<'a> {
             uncoded,
             confusion: summary.confusion.as_ref().map(|confusion| confusion.people.clone()),
             in_groups: (0..tally.groups()).map(|group| tally.labels(Some(group))).collect(),
+            in_groups_with_truth: match summary.confusion {
+                Some(_) => (0..tally.groups()).map(|group| tally.labels_with_truth(Some(group))).collect(),
+                None => Vec::new(),
+            },
             accuracy: summary.accuracy,
             expected_accuracy: summary.expected_accuracy,
             fidelity_to_posterior: summary.fidelity_to_posterior(),

@@ -193,6 +193,13 @@ pub(super) static GROUPS: &[Group] = &[
                 &[T("Decision that made the labels, to test whether their counts have drifted more than chance explains")],
             ),
             setting(
+                Setting::Reference,
+                Kind::Reference,
+                "uniform|FILE",
+                &[T("Known shares to compare the labels with, in addition to the scores and the truth; a file has the columns \
+                     class,share (and group)")],
+            ),
+            setting(
                 Setting::Bootstrap,
                 Kind::Whole(1, 100_000),
                 "REPLICATES",

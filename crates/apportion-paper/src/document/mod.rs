@@ -37,6 +37,7 @@ impl Reproduction {
                 provenance(self, command),
             ],
             terms: Vec::new(),
+            minor_rules: Vec::new(),
             outlines: None,
         }
     }

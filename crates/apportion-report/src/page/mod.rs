@@ -4,9 +4,10 @@ use askama::Template;
 use serde_json::Value;
 
 use crate::chart::template;
-use crate::document::{Block, Cell, Chart, Document, Slider, Table, Term};
+use crate::document::{Block, Cell, Chart, Document, Slider, Term, View, Views};
 use crate::glossary;
 use crate::section::ADVICE;
+use crate::text;
 
 #[derive(Template)]
 #[template(path = "page.html")]
@@ -75,28 +76,47 @@ impl Document {
         self.terms.iter().map(|term| (glossary::anchor(term), term.name, term.definition))
     }
 
-    /// Returns whether some rules are shown only on demand.
-    fn has_minor_rules(&self) -> bool {
-        let is_minor = |table: &Table| !table.minor_rows.is_empty() || !table.minor_columns.is_empty();
-        self.sections.iter().flat_map(|section| &section.blocks).any(|block| match block {
-            Block::Table(table) => is_minor(table),
-            Block::Chart(chart) => chart.with_all_rules.is_some(),
-            Block::Slider(slider) => slider.chart.with_all_rules.is_some(),
-            Block::Text(_) | Block::Cards(_) | Block::Code(_) | Block::Glossary => false,
-        })
+    /// Returns the name of the button that shows all rules.
+    fn rules_button(&self) -> String {
+        format!("Show {}", text::counted(self.minor_rules.len() as u64, "more rule"))
     }
 }
 
 impl Chart {
     /// Returns the specification for the page's script.
     fn in_page(&self) -> String {
-        let views: Vec<&Value> = self.views.iter().flat_map(|views| &views.choices).map(|view| &view.update).collect();
+        let view = |view: &View| serde_json::json!({ "update": view.update, "layout": view.layout, "note": view.note });
+        let views: Vec<Value> = self.views.iter().flat_map(|views| &views.choices).map(view).collect();
         let all = self.with_all_rules.as_ref().map(|own| own.parts());
         in_script(&serde_json::json!({ "main": self.parts(), "all": all, "views": views }))
     }
 
     fn parts(&self) -> Value {
         serde_json::json!({ "data": self.data, "layout": self.layout, "narrow": self.narrow })
+    }
+}
+
+impl Views {
+    /// Returns the views under each heading, in order.
+    fn by_heading(&self) -> Vec<(Option<&'static str>, Vec<&View>)> {
+        let mut headings: Vec<(Option<&'static str>, Vec<&View>)> = Vec::new();
+        for view in &self.choices {
+            match headings.last_mut().filter(|(heading, _)| *heading == view.heading) {
+                Some((_, views)) => views.push(view),
+                None => headings.push((view.heading, vec![view])),
+            }
+        }
+        headings
+    }
+
+    /// Returns the note of the view that is shown first.
+    fn first_note(&self) -> &str {
+        self.choices.first().map_or("", |view| &view.note)
+    }
+
+    /// Returns the first sentences of the section, one for each view, if they depend on the view.
+    fn leads(&self) -> Vec<&str> {
+        self.choices.iter().filter_map(|view| view.lead.as_deref()).collect()
     }
 }
 
@@ -108,9 +128,10 @@ impl Slider {
 }
 
 impl Cell {
-    /// Returns the number in full, for sorting and for programs that read the page.
-    fn in_full(&self) -> String {
-        self.value.map_or_else(String::new, |value| value.to_string())
+    /// Returns the number in full, for sorting and for programs that read the page, unless the text is the number.
+    fn in_full(&self) -> Option<String> {
+        let plain = self.text.replace(',', "").replace('−', "-");
+        self.value.filter(|value| plain.parse() != Ok(*value)).map(|value| value.to_string())
     }
 }
 

@@ -24,11 +24,11 @@
   wear();
 
   // The main rules or all rules.
-  const rulesButton = document.getElementById("all-rules");
+  const rulesButton = document.getElementById("all-rules"), moreRules = rulesButton?.textContent;
   const showRules = (which) => {
     root.dataset.rules = which;
     if (rulesButton) rulesButton.setAttribute("aria-pressed", String(which === "all"));
-    if (rulesButton) rulesButton.textContent = which === "all" ? "Show main rules" : "Show all rules";
+    if (rulesButton) rulesButton.textContent = which === "all" ? "Show main rules" : moreRules;
     for (const option of document.querySelectorAll("option.more")) option.hidden = option.disabled = which !== "all";
   };
   if (rulesButton) rulesButton.addEventListener("click", () => {
@@ -117,7 +117,16 @@
 
   const layoutOf = (chart, width, template) => {
     const { layout, narrow } = partOf(chart);
-    return { ...layout, ...(width < NARROW ? narrow : {}), template: template, width: width, autosize: false };
+    return fitted({ ...layout, ...(width < NARROW ? narrow : {}), template: template, width: width, autosize: false });
+  };
+  // The space below a chart is for a legend in a narrow window; in a wide one, its entries need fewer lines.
+  const fitted = (layout) => {
+    const legend = layout.meta?.legend;
+    if (!legend) return layout;
+    const room = layout.width - layout.margin.l - layout.margin.r, columns = Math.max(1, Math.floor(room / legend.entry));
+    const lines = legend.total <= room ? 1 : Math.ceil(legend.entries / columns);
+    const spare = Math.max(0, legend.height - 16 - legend.line * lines);
+    return { ...layout, height: layout.height - spare, margin: { ...layout.margin, b: layout.margin.b - spare } };
   };
   const draw = (chart, width = chart.plot.clientWidth, template = looks[look], most = Infinity) => {
     chart.width = width;
@@ -174,10 +183,17 @@
       link.download = figure.dataset.name + ".svg";
       link.click();
     });
-    const view = figure.querySelector(".view");
+    const view = figure.querySelector(".view"), leads = figure.querySelectorAll(".lead-of-view");
     if (view) view.addEventListener("change", () => {
-      const update = spec.views[view.selectedIndex];
-      for (const [name, values] of Object.entries(update)) spec.main.data.forEach((trace, place) => { trace[name] = values[place]; });
+      const { update, layout, note } = spec.views[view.selectedIndex], lead = leads[view.selectedIndex];
+      for (const [name, values] of Object.entries(update)) spec.main.data.forEach((trace, place) => { trace[name] = values[place] ?? trace[name]; });
+      Object.assign(spec.main.layout, layout);
+      figure.querySelector(".note-of-view").textContent = note;
+      // The first sentence of the section is about the chosen view.
+      if (lead) {
+        figure.closest("section").querySelector(".lead").replaceChildren(lead.content.cloneNode(true));
+        chart.plot.setAttribute("aria-label", lead.content.textContent);
+      }
       draw(chart, chart.width);
     });
   }
@@ -222,10 +238,12 @@
 
   // Sortable and searchable tables.
   for (const table of document.querySelectorAll(".table.sortable")) {
-    const body = table.querySelector("tbody"), rows = [...body.rows], heads = [...table.querySelectorAll("thead th")];
+    const body = table.querySelector("tbody"), rows = [...body.rows], heads = [...table.querySelectorAll("thead tr:last-child th")];
+    // A number is in the attribute if the text is not the whole number.
     const keys = (column) => (row) => {
-      const cell = row.cells[column];
-      return cell.dataset.value !== undefined ? Number(cell.dataset.value) : cell.textContent;
+      const cell = row.cells[column], text = cell.textContent;
+      if (cell.dataset.value !== undefined) return Number(cell.dataset.value);
+      return cell.matches("td:not(.t)") && /\d/.test(text) ? Number(text.replaceAll(",", "").replace("−", "-")) : text;
     };
     const isText = (key) => typeof key === "string";
     heads.forEach((head, column) => head.querySelector(".sort").addEventListener("click", () => {

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use super::{ADVICE, Section, in_parts};
 use crate::chart::{Grid, chart, column, full, labels, nth, over, second_line, titles};
 use crate::document::{Block, Cell, Chart, Sheet, Table};
+use crate::glossary;
 use crate::palette;
 use crate::study::{LabelSet, Study};
 use crate::text;
@@ -149,7 +150,9 @@ fn wrong(study: &Study, finding: &Finding) -> String {
     let subject = study.subject();
     let begin = format!("{} {}", text::begin(&subject.name), finding.words(study, subject, false));
     let recalibrate = || {
-        let message = Message::from("recalibrate the scores, for example by predicting with known shares (");
+        let message = Message::from(
+            "correct the scores, for example by predicting them again with the known share of each class among these people (",
+        );
         study.render(&(message + Setting::Margin.with("FILE") + ")"))
     };
     let sum = text::sum(study.people_by_scores(finding.class));
@@ -230,7 +233,7 @@ fn right(study: &Study) -> String {
     } else {
         let message = format!(
             "{name} {have} the counts that the scores add up to, so other labels would not improve them; \
-             whether the scores are right cannot be checked without the truth ("
+             whether the scores are right cannot be checked without a column of known classes ("
         );
         study.render(&(Message::from(message) + Setting::Truth.with("COL") + ")."))
     };
@@ -294,6 +297,7 @@ fn bars(study: &Study, classes: Range<usize>) -> Chart {
     if !study.has_truth() {
         chart.caption = chart.caption.replace("Truth: the people of the class. ", "");
     }
+    chart.caption += &glossary::codes(study).map(|(code, name)| format!(" {code}: {name}.")).collect::<String>();
     chart.alt = alt(study, classes);
     chart
 }
@@ -318,7 +322,7 @@ fn trace(study: &Study, panel: usize, class: usize) -> Value {
         "textfont": { "size": 11 }, "xaxis": nth("x", panel), "yaxis": nth("y", panel),
         "marker": {
             "color": bars.iter().map(color).collect::<Vec<_>>(), "opacity": bars.iter().map(opacity).collect::<Vec<_>>(),
-            "pattern": { "shape": palette::hatch(class) },
+            "pattern": palette::pattern(class),
         },
         "hovertemplate": "%{y}<br>%{text}<extra></extra>",
     })
@@ -360,52 +364,78 @@ fn alt(study: &Study, classes: Range<usize>) -> String {
     format!("Bars for each class. {}.", classes.map(of).collect::<Vec<_>>().join(". "))
 }
 
-/// Returns the counts of each class, each next to how many of the labels are expected to be right.
+/// Returns the counts of each class, each next to how many of its labels are right. The subject is first.
 fn table(study: &Study) -> Table {
     let subject = study.subject();
     let has_truth = study.has_truth();
-    let main: Vec<&LabelSet> = study.main().collect();
-    let mut columns = vec!["Class".to_owned()];
+    let others: Vec<&LabelSet> = study.main().filter(|own| !std::ptr::eq(*own, subject)).collect();
+    let rights = || has_truth.then(|| "Right in truth".to_owned()).into_iter().chain(["Expected right".to_owned()]);
+    let mut columns = vec!["Class".to_owned(), "Labels".into(), "Off by".into()];
+    columns.extend(rights());
+    let mut spans = vec![(String::new(), 1), (text::begin(&subject.name), columns.len() - 1)];
     columns.extend(has_truth.then(|| "In truth".to_owned()));
     columns.push("By the scores".into());
-    for own in &main {
-        columns.extend([text::begin(&own.name), "expected right".into()]);
+    spans.push(("All people".into(), 1 + usize::from(has_truth)));
+    for own in &others {
+        let before = columns.len();
+        columns.push("Labels".into());
+        columns.extend(rights());
+        spans.push((text::begin(&own.name), columns.len() - before));
     }
-    columns.push(format!("{} off by", text::begin(&subject.name)));
-    columns.extend(has_truth.then(|| "right in truth".to_owned()));
-    let share = |share: Option<f64>| Cell::number(share, |share| text::percent(share, 0));
-    let row = |class: usize| {
-        let mut row = vec![Cell::text(&study.classes[class])];
-        let truth = study.whole.truth.as_ref().map(|truth| truth[class] as f64);
-        row.extend(has_truth.then(|| Cell::number(truth, |people| text::count(people as u64))));
-        row.push(Cell::number(Some(study.people_by_scores(class)), text::sum));
-        for own in &main {
-            let labels = study.people_by_labels(own, class);
-            row.extend([Cell::number(Some(labels as f64), |_| text::count(labels)), share(own.expected_right(class))]);
-        }
-        let off = study.off(subject, class);
-        let percent =
-            off.and_then(|off| off.percent).map_or_else(String::new, |own| format!(" ({})", text::signed_percent(own)));
-        let people = off.map(|off| subject.people_off(&off).unwrap_or(100.0 * off.difference));
-        let shown =
-            |own: f64| if subject.uncoded > 0 { format!("{} points", text::signed(own, 2)) } else { text::people(own) };
-        row.push(Cell::number(people, |own| format!("{}{percent}", shown(own))));
-        row.extend(has_truth.then(|| share(subject.right(class))));
-        row
-    };
-    let mut note = format!(
-        "Expected right: of the labels of the class, how many are right if the scores are right. Off by: the labels minus {}{}.",
+    let mut note = String::new();
+    if has_truth {
+        note += "Right in truth: of the labels of the class, how many are right. ";
+    }
+    note += &format!(
+        "Expected right: how many are right if the scores are right. Off by: the labels minus {}{}.",
         study.reference_word(),
         study.of_whom(subject)
     );
     note += &rounding(study).map_or_else(String::new, |rounding| format!(" {rounding}"));
     Table {
         columns,
-        rows: (0..study.k()).map(row).collect(),
+        spans,
+        rows: (0..study.k()).map(|class| row(study, &others, class)).collect(),
         note,
         sortable: true,
         ..Table::new("classes", format!("Counts of each class{}, and how many labels are right", study.among()))
     }
+}
+
+/// Returns the figures of a class: of the subject, of all people, and of the other labels.
+fn row(study: &Study, others: &[&LabelSet], class: usize) -> Vec<Cell> {
+    let (subject, has_truth) = (study.subject(), study.has_truth());
+    let share = |share: Option<f64>| Cell::number(share, |share| text::percent(share, 0));
+    let labels = |own: &LabelSet| {
+        let labels = study.people_by_labels(own, class);
+        Cell::number(Some(labels as f64), |_| text::count(labels))
+    };
+    let rights = |own: &LabelSet| {
+        let in_truth = has_truth.then(|| share(own.right(class)));
+        in_truth.into_iter().chain([share(own.expected_right(class))]).collect::<Vec<_>>()
+    };
+    let mut row = vec![Cell::text(&study.classes[class]), labels(subject), error(study, class)];
+    row.extend(rights(subject));
+    let truth = study.whole.truth.as_ref().map(|truth| truth[class] as f64);
+    row.extend(has_truth.then(|| Cell::number(truth, |people| text::count(people as u64))));
+    row.push(Cell::number(Some(study.people_by_scores(class)), text::sum));
+    for own in others {
+        row.push(labels(own));
+        row.extend(rights(own));
+    }
+    row
+}
+
+/// Returns the error of the subject in people or, if some people are unlabeled, in points, and in percent.
+fn error(study: &Study, class: usize) -> Cell {
+    let subject = study.subject();
+    let off = study.off(subject, class);
+    let percent =
+        off.and_then(|off| off.percent).map_or_else(String::new, |own| format!(" ({})", text::signed_percent(own)));
+    let people = off.map(|off| subject.people_off(&off).unwrap_or(100.0 * off.difference));
+    let shown =
+        |own: f64| if subject.uncoded > 0 { format!("{} points", text::signed(own, 2)) } else { text::people(own) };
+    Cell::number(people, |own| format!("{}{percent}", shown(own)))
 }
 
 /// Explains rounding if a class is small: whole people cannot equal a sum of scores.

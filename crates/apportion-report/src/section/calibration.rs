@@ -16,9 +16,9 @@ use crate::text;
 
 pub(super) fn section(study: &Study) -> Section {
     if study.calibration.iter().all(Option::is_none) {
-        let why = if study.truth_given { "The truth column is empty: " } else { "The truth is not known: " };
-        let message = Message::from(why) + Setting::Truth.with("COL");
-        let message = message + " shows how often the scores are right.";
+        let why = if study.truth_given { "The truth column is empty" } else { "The truth is not known" };
+        let message = Message::from(why) + ". To see how often the scores are right, name a column of known classes (";
+        let message = message + Setting::Truth.with("COL") + ").";
         return nothing("calibration", "Calibration", study.render(&message));
     }
     let charts = in_parts(study.k(), |classes| curves(study, classes));

@@ -1,9 +1,9 @@
 //! Groups: one point per group, the share of all classes but the focus class against their bias (the paper's
-//! fig:pocrep), and tables.
+//! fig:pocrep), and tables. Labels are compared with the truth, if it is known, and with the scores.
 
-use apportion::audit::GroupTotals;
+use apportion::audit::{Bias, GroupTotals};
 use apportion::text::{Message, Setting};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{Section, nothing};
 use crate::chart::{chart, column, full, label, labels, rounded};
@@ -17,8 +17,8 @@ pub(super) const FEW: u64 = 30;
 
 pub(super) fn section(study: &Study) -> Section {
     let Some(groups) = &study.groups else {
-        let message = Message::from("There are no groups: ") + Setting::By.with("COL");
-        return nothing("groups", "Groups", study.render(&(message + " shows each county, state or other group.")));
+        let message = Message::from("There are no groups. To see each county, state or other group, name its column (");
+        return nothing("groups", "Groups", study.render(&(message + Setting::By.with("COL") + ").")));
     };
     if let Some(why) = groups.why_hidden() {
         let message = Message::from(format!("{why}. Use ")) + Setting::By;
@@ -27,13 +27,125 @@ pub(super) fn section(study: &Study) -> Section {
     }
     let mut blocks = vec![Block::Chart(Box::new(points(study, groups))), Block::Table(table(study, groups))];
     blocks.extend(by_class(study, groups).map(|table| Block::Table(table.folded())));
-    Section { id: "groups", title: "Groups", lead: lead(study, groups), blocks }
+    blocks.extend(without_map(study, groups).map(Block::Text));
+    let lead = lead(study, groups, study.subject(), references(study)[0]);
+    Section { id: "groups", title: "Groups", lead, blocks }
 }
 
-fn lead(study: &Study, groups: &Groups) -> String {
+/// Says how to get a map, if no outlines were given.
+fn without_map(study: &Study, groups: &Groups) -> Option<String> {
+    let message = Message::from(format!("To add a map, give a file with the outline of each {} (", groups.word));
+    let message = message + Setting::Geometry.with("FILE") + "; GeoJSON, TopoJSON or Shapefile).";
+    study.shapes.is_none().then(|| study.render(&message))
+}
+
+/// What the labels of groups are compared with.
+#[derive(Clone, Copy, PartialEq)]
+enum Against {
+    Truth,
+    Scores,
+}
+
+impl Against {
+    fn word(self) -> &'static str {
+        match self {
+            Against::Truth => "truth",
+            Against::Scores => "scores",
+        }
+    }
+
+    /// Returns the heading of its views.
+    fn heading(self) -> &'static str {
+        match self {
+            Against::Truth => "compared with the truth",
+            Against::Scores => "compared with the scores",
+        }
+    }
+
+    /// Returns the bias of all classes but the focus class, in a group.
+    fn in_group(self, study: &Study, label_set: &LabelSet, group: usize) -> Option<Bias> {
+        match self {
+            Against::Truth => study.group_off_truth(label_set, group),
+            Against::Scores => study.group_off(label_set, group),
+        }
+    }
+
+    /// Returns the bias of all classes but the focus class, among all people.
+    fn overall(self, study: &Study, label_set: &LabelSet) -> Option<Bias> {
+        match self {
+            Against::Truth => study.others_off_truth(label_set),
+            Against::Scores => study.others_off(label_set),
+        }
+    }
+}
+
+/// Returns what labels are compared with: the truth first, if it is known.
+fn references(study: &Study) -> Vec<Against> {
+    let has_truth = study.label_sets.iter().any(|own| !own.in_groups_with_truth.is_empty());
+    if has_truth { vec![Against::Truth, Against::Scores] } else { vec![Against::Scores] }
+}
+
+fn lead(study: &Study, groups: &Groups, label_set: &LabelSet, against: Against) -> String {
+    match against {
+        Against::Truth => against_truth(study, groups, label_set),
+        Against::Scores => against_scores(study, groups, label_set),
+    }
+}
+
+/// The number of groups that the first sentence names.
+const NAMED: usize = 3;
+
+/// Names the groups with the largest error against the truth, in people.
+fn against_truth(study: &Study, groups: &Groups, label_set: &LabelSet) -> String {
+    let worst_class = |group: usize| {
+        let all = (0..study.k()).filter_map(|class| Some((class, study.class_off_truth(label_set, group, class)?)));
+        let (class, off) = all.max_by(|(_, a), (_, b)| a.people.abs().total_cmp(&b.people.abs()))?;
+        Some((group, class, off)).filter(|_| off.people.abs() >= 1.0)
+    };
+    let mut worst: Vec<(usize, usize, Bias)> = groups.shown().filter_map(worst_class).collect();
+    worst.sort_by(|(.., a), (.., b)| b.people.abs().total_cmp(&a.people.abs()));
+    if worst.is_empty() {
+        return format!(
+            "Compared with the truth{}, {} {} every class in each {} correctly, to the person.",
+            study.among(),
+            label_set.name,
+            label_set.does("counts", "count"),
+            groups.word
+        );
+    }
+    let name = |(group, class, off): &(usize, usize, Bias)| {
+        let people = text::counted(off.people.abs().round() as u64, "person");
+        let direction = if off.people < 0.0 { "too few" } else { "too many" };
+        let percent = off.percent.map_or_else(String::new, |own| format!(", {}", text::signed_percent(own)));
+        format!("{} ({}: {people} {direction}{percent})", groups.names[*group], study.classes[*class])
+    };
+    let named: Vec<String> = worst.iter().take(NAMED).map(name).collect();
+    let whom = if label_set.uncoded > 0 { " (in shares of the labeled people)" } else { "" };
+    let overall = study.others_off_truth(label_set).map_or_else(String::new, |off| {
+        format!("; overall, all classes but {} together are {}", study.classes[study.focus], direction(off.difference))
+    });
+    format!(
+        "Compared with the truth{}, the largest {} of {}{whom} {} in {}{overall}.",
+        study.among(),
+        text::plural(named.len(), "error"),
+        label_set.name,
+        text::verb(named.len(), "is", "are"),
+        text::list(&named)
+    )
+}
+
+/// Returns an overall difference in words.
+fn direction(difference: f64) -> String {
+    match difference {
+        own if is_nothing(own) => "counted correctly".to_owned(),
+        own if own < 0.0 => format!("undercounted by {}", text::points_of(own, 2)),
+        own => format!("overcounted by {}", text::points_of(own, 2)),
+    }
+}
+
+fn against_scores(study: &Study, groups: &Groups, label_set: &LabelSet) -> String {
     let focus = &study.classes[study.focus];
-    let subject = study.subject();
-    let (Some((low, of)), Some(off)) = (study.undercounted(subject), study.others_off(subject)) else {
+    let (Some((low, of)), Some(off)) = (study.undercounted(label_set), study.others_off(label_set)) else {
         return format!("No {} has labels.", groups.word);
     };
     let overall = match off.difference {
@@ -42,13 +154,13 @@ fn lead(study: &Study, groups: &Groups) -> String {
         own => format!("overall, they are overcounted by {}", text::points_of(own, 2)),
     };
     // With unlabeled people, shares are not counts; "one person" then assumes that everyone is labeled in these shares.
-    let whom = if subject.uncoded > 0 { " (in shares of the labeled people)" } else { "" };
+    let whom = if label_set.uncoded > 0 { " (in shares of the labeled people)" } else { "" };
     let small = if groups.hidden() > 0 { format!(" with at least {FEWEST} people") } else { String::new() };
     format!(
         "Compared with the scores, {} {} all classes but {focus} together by one person or more{whom} in {} of the \
          {}{small}; {overall}.",
-        subject.name,
-        subject.does("undercounts", "undercount"),
+        label_set.name,
+        label_set.does("undercounts", "undercount"),
         text::count(low as u64),
         text::counted(of as u64, &groups.word)
     )
@@ -59,62 +171,200 @@ pub(super) fn is_nothing(difference: f64) -> bool {
     (100.0 * difference).abs() < 0.005
 }
 
-/// Returns the label sets that have groups, each with whether it is shown only with all rules.
+/// Returns the label sets that have groups, each with whether it is shown only with all rules. The subject is first; the
+/// others follow in the usual order.
 fn with_groups(study: &Study) -> Vec<(&LabelSet, bool)> {
     let all = study.label_sets.iter().enumerate().filter(|(_, label_set)| !label_set.in_groups.is_empty());
-    all.map(|(index, label_set)| (label_set, !study.is_main(index))).collect()
+    let mut all: Vec<_> = all.map(|(index, label_set)| (label_set, !study.is_main(index))).collect();
+    all.sort_by_key(|(label_set, _)| !std::ptr::eq(*label_set, study.subject()));
+    all
+}
+
+/// The biases of one label set in all groups, as points of a chart.
+struct Biases {
+    /// For each shown group, its index and its bias in points.
+    of_groups: Vec<(usize, Option<f64>)>,
+    overall: Option<f64>,
+    /// The range of the axis.
+    range: [f64; 2],
+}
+
+impl Biases {
+    fn of(study: &Study, groups: &Groups, label_set: &LabelSet, against: Against) -> Biases {
+        let points = |off: Bias| 100.0 * off.difference;
+        let of_group = |group: usize| (group, against.in_group(study, label_set, group).map(points));
+        let of_groups: Vec<(usize, Option<f64>)> = groups.shown().map(of_group).collect();
+        let overall = against.overall(study, label_set).map(points);
+        let known =
+            of_groups.iter().filter_map(|(group, bias)| Some((bias.as_ref().copied()?, groups.totals[*group].people)));
+        let range = bulk(known.collect(), overall.unwrap_or(0.0));
+        Biases { of_groups, overall, range }
+    }
+
+    /// Returns the groups above or below the axis, with their bias.
+    fn beyond(&self, is_above: bool) -> Vec<(usize, f64)> {
+        let is_beyond = |bias: &f64| if is_above { *bias > self.range[1] } else { *bias < self.range[0] };
+        self.of_groups.iter().filter_map(|(group, bias)| Some((*group, bias.filter(is_beyond)?))).collect()
+    }
+
+    /// Returns the traces: the groups on the axis, those above and below it, and all people.
+    fn traces(&self, study: &Study, groups: &Groups) -> [Value; 4] {
+        let share = |group: &usize| Some(100.0 * groups.totals[*group].posterior_of_others(study.focus));
+        let beyond = |is_above: bool| {
+            let all = self.beyond(is_above);
+            let words = |(group, bias): &(usize, f64)| {
+                format!("{}<br>off by {} points", label(&groups.names[*group]), text::signed(*bias, 2))
+            };
+            json!({
+                "x": column(all.iter().map(|(group, _)| share(group))),
+                "y": vec![rounded(self.range[usize::from(is_above)]); all.len()],
+                "text": all.iter().map(words).collect::<Vec<_>>(),
+            })
+        };
+        let is_on_axis = |bias: &f64| (self.range[0]..=self.range[1]).contains(bias);
+        let on_axis = column(self.of_groups.iter().map(|(_, bias)| bias.filter(is_on_axis)));
+        // The shares and names of these groups are the same in all views.
+        let first = json!({ "x": null, "y": on_axis, "text": null });
+        [first, beyond(true), beyond(false), json!({ "x": null, "y": column([self.overall]), "text": null })]
+    }
+
+    /// Returns the changes of a view to the traces.
+    fn update(&self, study: &Study, groups: &Groups) -> Value {
+        let traces = self.traces(study, groups);
+        let each = |name: &str| traces.iter().map(|trace| trace[name].clone()).collect::<Vec<_>>();
+        json!({ "x": each("x"), "y": each("y"), "text": each("text") })
+    }
+
+    /// Names the groups beyond the axis.
+    fn note(&self, groups: &Groups) -> String {
+        let mut all = self.beyond(true);
+        all.extend(self.beyond(false));
+        all.sort_by(|(_, a), (_, b)| b.abs().total_cmp(&a.abs()));
+        if all.is_empty() {
+            return String::new();
+        }
+        let name = |(group, bias): &(usize, f64)| {
+            let people = text::counted(groups.totals[*group].people, "person");
+            format!("{} ({people}) {}", groups.names[*group], text::signed(*bias, 1))
+        };
+        let mut named: Vec<String> = all.iter().take(NAMED).map(name).collect();
+        if all.len() > NAMED {
+            named.push(format!("{} more", all.len() - NAMED));
+        }
+        format!(
+            "Triangles at the edge: {} beyond the axis, in points: {}.",
+            text::counted(all.len() as u64, &groups.word),
+            text::list(&named)
+        )
+    }
+}
+
+/// Returns the range of an axis for biases with their numbers of people. If the groups of a few people are far from the
+/// others, they are beyond the axis.
+fn bulk(mut biases: Vec<(f64, u64)>, overall: f64) -> [f64; 2] {
+    /// Groups of at most this share of the people, at each end, can be beyond the axis.
+    const FEW_PEOPLE: f64 = 0.01;
+    biases.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+    let all: u64 = biases.iter().map(|(_, people)| people).sum();
+    let end = |is_high: bool| {
+        let mut people = 0;
+        let is_inside = |index: &usize| {
+            people += biases[*index].1;
+            people as f64 > FEW_PEOPLE * all as f64
+        };
+        let index = if is_high { (0..biases.len()).rev().find(is_inside) } else { (0..biases.len()).find(is_inside) };
+        index.map_or(overall, |index| biases[index].0)
+    };
+    let (low, high) = (end(false), end(true));
+    let (low, high) = (low.min(overall).min(0.0), high.max(overall).max(0.0));
+    let (least, most) =
+        (biases.first().map_or(low, |own| own.0.min(low)), biases.last().map_or(high, |own| own.0.max(high)));
+    // A group a little beyond the others is shown in its place.
+    let far = 0.5 * (high - low);
+    let bottom = if least < low - far { low - 0.2 * far } else { least };
+    let top = if most > high + far { high + 0.2 * far } else { most };
+    [bottom, top]
+}
+
+/// Returns the vertical axis of a view.
+fn axis(range: [f64; 2], against: Against) -> Value {
+    let margin = (0.07 * (range[1] - range[0])).max(0.01);
+    json!({
+        "title": { "text": format!("labels minus {}, points", against.word()) }, "zeroline": true, "zerolinewidth": 2,
+        "range": [rounded(range[0] - margin), rounded(range[1] + margin)],
+    })
 }
 
 fn points(study: &Study, groups: &Groups) -> Chart {
     let focus = label(&text::short(&study.classes[study.focus], 16));
-    let bias = |label_set: &LabelSet| {
-        let each = groups.shown().map(|group| Some(100.0 * study.group_off(label_set, group)?.difference));
-        (column(each), column([study.others_off(label_set).map(|off| 100.0 * off.difference)]))
+    let against = references(study)[0];
+    let first = Biases::of(study, groups, study.subject(), against);
+    let layout = json!({
+        "height": 340,
+        "margin": { "l": 60, "r": 16, "t": 16, "b": 48 },
+        "xaxis": { "title": { "text": format!("all but {focus}, % by the scores") }, "ticksuffix": "%", "zeroline": false },
+        "yaxis": axis(first.range, against),
+    });
+    let title = format!("Bias by {}: all but {}", groups.word, study.classes[study.focus]);
+    let mut chart = chart("groups", &title, traces(study, groups, &first), layout, sheet(study, groups));
+    let view = |against: Against, label_set: &LabelSet, is_minor: bool| {
+        let biases = Biases::of(study, groups, label_set, against);
+        View {
+            name: label_set.name.clone(),
+            heading: (references(study).len() > 1).then_some(against.heading()),
+            update: biases.update(study, groups),
+            layout: json!({ "yaxis": axis(biases.range, against) }),
+            lead: Some(lead(study, groups, label_set, against)),
+            note: biases.note(groups),
+            is_minor,
+        }
     };
+    let views =
+        |against: Against| with_groups(study).into_iter().map(move |(own, is_minor)| view(against, own, is_minor));
+    let choices = references(study).into_iter().flat_map(views).collect();
+    chart.views = Some(Views { label: "Labeled by".into(), choices });
+    chart.caption = format!(
+        "Each point is a {}; larger points have more people. Below the line, the labels have too few people in classes other \
+         than {}.",
+        groups.word, study.classes[study.focus]
+    );
+    chart.alt = alt(study, groups);
+    chart
+}
+
+/// Returns the traces of the view that is shown first.
+fn traces(study: &Study, groups: &Groups, biases: &Biases) -> Vec<Value> {
     let totals: Vec<&GroupTotals> = groups.shown().map(|group| &groups.totals[group]).collect();
-    let (of_groups, overall) = bias(study.subject());
     // Charts with many points use smaller points, so that they do not cover each other.
     let most = if groups.names.len() > 500 { 5.0 } else { 13.0 };
     let size = |people: u64| rounded(5.0 + most * (people as f64 / largest(groups)).sqrt());
     let hover = "%{text}<br>%{x:.1f}% by the scores<br>off by %{y:0>+.2f} points<extra></extra>";
-    let data = vec![
+    let [first, above, below, all] = biases.traces(study, groups);
+    let beyond = |own: &Value, symbol: &str| {
+        json!({
+            "type": "scatter", "mode": "markers", "name": "beyond the axis", "x": own["x"], "y": own["y"], "text": own["text"],
+            "hovertemplate": "%{text}<extra></extra>",
+            "marker": { "symbol": symbol, "size": 11, "color": palette::ACCENT },
+        })
+    };
+    vec![
         json!({
             "type": "scatter", "mode": "markers", "name": "groups", "text": labels(groups.shown().map(|group| &groups.names[group])),
             "x": column(totals.iter().map(|own| Some(100.0 * own.posterior_of_others(study.focus)))),
-            "y": of_groups, "hovertemplate": hover,
+            "y": first["y"], "hovertemplate": hover,
             "marker": {
                 "size": totals.iter().map(|own| size(own.people)).collect::<Vec<_>>(),
                 "color": palette::UNCODED, "opacity": 0.7, "line": { "width": 0 },
             },
         }),
+        beyond(&above, "triangle-up"),
+        beyond(&below, "triangle-down"),
         json!({
             "type": "scatter", "mode": "markers+text", "name": "overall", "text": ["overall"], "textposition": "top center",
-            "x": column([Some(100.0 * study.whole.posterior_of_others(study.focus))]), "y": overall, "hovertemplate": hover,
+            "x": column([Some(100.0 * study.whole.posterior_of_others(study.focus))]), "y": all["y"], "hovertemplate": hover,
             "marker": { "symbol": "diamond", "size": 14, "color": palette::ACCENT, "line": { "width": 1.5, "color": "#fff" } },
         }),
-    ];
-    let layout = json!({
-        "height": 340,
-        "margin": { "l": 60, "r": 16, "t": 16, "b": 48 },
-        "xaxis": { "title": { "text": format!("all but {focus}, % by the scores") }, "ticksuffix": "%", "zeroline": false },
-        "yaxis": { "title": { "text": "labels minus scores, points" }, "zeroline": true, "zerolinewidth": 2, "rangemode": "tozero" },
-    });
-    let title = format!("Bias by {}: all but {}", groups.word, study.classes[study.focus]);
-    let mut chart = chart("groups", &title, data, layout, sheet(study, groups));
-    let choice = |&(label_set, is_minor): &(&LabelSet, bool)| {
-        let (of_groups, overall) = bias(label_set);
-        View { name: label_set.name.clone(), update: json!({ "y": [of_groups, overall] }), is_minor }
-    };
-    // The subject is the first view; the others follow in the usual order.
-    let mut shown = with_groups(study);
-    shown.sort_by_key(|(label_set, _)| !std::ptr::eq(*label_set, study.subject()));
-    chart.views = Some(Views { label: "Labeled by".into(), choices: shown.iter().map(choice).collect() });
-    chart.caption = format!(
-        "Each point is a {}; larger points have more people. Below the line, the labels have fewer people in classes other than {} than the scores.",
-        groups.word, study.classes[study.focus]
-    );
-    chart.alt = alt(study, groups);
-    chart
+    ]
 }
 
 fn largest(groups: &Groups) -> f64 {
@@ -131,7 +381,7 @@ fn alt(study: &Study, groups: &Groups) -> String {
         end.map_or_else(String::new, |(group, off)| format!("{}, {}", groups.names[group], text::points(off, 2)))
     };
     format!(
-        "A point for each of {}. By {}, the bias of all classes but {} ranges from {} to {}.",
+        "A point for each of {}. By {}, the bias of all classes but {} against the scores ranges from {} to {}.",
         text::counted(shown as u64, &groups.word),
         subject.name,
         study.classes[study.focus],
@@ -152,24 +402,29 @@ fn sheet(study: &Study, groups: &Groups) -> Sheet {
         "difference",
         "people_off",
         "percent",
+        "truth",
+        "error_vs_truth",
+        "error_vs_truth_percent",
     ]);
     let k = study.k();
     let mut push = |label_set: &LabelSet, group: usize, class: Option<usize>| {
         let (own, labels) = (&groups.totals[group], &label_set.in_groups[group]);
-        let (name, people, share, off) = match class {
-            Some(class) => (
-                study.classes[class].clone(),
-                labels[class],
-                own.posterior_share(class),
-                study.class_off(label_set, group, class),
-            ),
+        let (name, people, share) = match class {
+            Some(class) => (study.classes[class].clone(), labels[class], own.posterior_share(class)),
             None => (
                 format!("all but {}", study.classes[study.focus]),
                 labels[..k].iter().sum::<u64>() - labels[study.focus],
                 own.posterior_of_others(study.focus),
-                study.group_off(label_set, group),
             ),
         };
+        let (off, off_truth) = match class {
+            Some(class) => (study.class_off(label_set, group, class), study.class_off_truth(label_set, group, class)),
+            None => (study.group_off(label_set, group), study.group_off_truth(label_set, group)),
+        };
+        let truth = off_truth.and(own.truth.as_ref()).map(|truth| match class {
+            Some(class) => truth[class],
+            None => own.with_truth() - truth[study.focus],
+        });
         let is_whole = labels.get(k).is_none_or(|&uncoded| uncoded == 0);
         sheet.push([
             label_set.name.clone(),
@@ -181,6 +436,9 @@ fn sheet(study: &Study, groups: &Groups) -> Sheet {
             full(off.map(|off| off.difference)),
             full(off.filter(|_| is_whole).map(|off| off.people)),
             full(off.and_then(|off| off.percent)),
+            truth.map_or_else(String::new, |truth| truth.to_string()),
+            full(off_truth.filter(|_| is_whole).map(|off| off.people)),
+            full(off_truth.and_then(|off| off.percent)),
         ]);
     };
     for (label_set, _) in with_groups(study) {
@@ -197,24 +455,84 @@ fn flagged(name: &str, is_few: bool) -> Cell {
     Cell::text(if is_few { format!("{name} °") } else { name.to_owned() })
 }
 
+/// Returns an error in people and in percent or, if some people are unlabeled, in points and in percent.
+fn error(label_set: &LabelSet, off: Option<Bias>) -> Cell {
+    let percent =
+        off.and_then(|off| off.percent).map_or_else(String::new, |own| format!(" ({})", text::signed_percent(own)));
+    match label_set.uncoded {
+        0 => Cell::number(off.map(|off| off.people.round()), |people| format!("{}{percent}", text::people(people))),
+        _ => Cell::number(off.map(|off| off.difference), |own| format!("{}{percent}", text::points(own, 2))),
+    }
+}
+
+/// Returns a number with the digits that matter for sorting. Tables of groups are large.
+fn short(number: f64) -> f64 {
+    (number * 1e6).round() / 1e6
+}
+
+/// Returns a difference of shares in points.
+fn points_cell(off: Option<Bias>) -> Cell {
+    Cell::number(off.map(|off| short(100.0 * off.difference)), |points| text::signed(points, 2))
+}
+
 fn table(study: &Study, groups: &Groups) -> Table {
     let shown = with_groups(study);
     let focus = &study.classes[study.focus];
-    let mut columns = vec![text::begin(&groups.word), "People".into(), format!("All but {focus}, by the scores")];
+    let has_truth = references(study)[0] == Against::Truth;
+    let compared: Vec<&LabelSet> =
+        shown.iter().filter(|(_, is_minor)| has_truth && !is_minor).map(|own| own.0).collect();
+    let others = format!("All but {focus}");
+    let mut columns = vec![text::begin(&groups.word), "People".into()];
+    columns.extend(has_truth.then(|| format!("{others}, in truth")));
+    columns.extend(compared.iter().map(|label_set| text::begin(&label_set.name)));
+    columns.push(format!("{others}, by the scores"));
     let minor = shown.iter().enumerate().filter(|(_, (_, is_minor))| *is_minor);
     let minor_columns = minor.map(|(index, _)| index + columns.len()).collect();
     columns.extend(shown.iter().map(|(label_set, _)| text::begin(&label_set.name)));
+    let spans = match has_truth {
+        true => vec![
+            (3, ""),
+            (compared.len(), "Labels minus truth, people"),
+            (1, ""),
+            (shown.len(), "Labels minus scores, points"),
+        ],
+        false => vec![(3, ""), (shown.len(), "Labels minus scores, points")],
+    };
     let row = |group: usize| {
         let own = &groups.totals[group];
+        let truth = own.truth.as_ref().filter(|_| own.with_truth() >= FEWEST);
+        let truth = truth.map(|truth| own.with_truth() - truth[study.focus]);
         let mut row = vec![
             flagged(&groups.names[group], own.people < FEW),
             Cell::number(Some(own.people as f64), |_| text::count(own.people)),
-            Cell::number(Some(own.posterior_of_others(study.focus)), |share| text::percent(share, 1)),
         ];
-        let off = |label_set: &LabelSet| study.group_off(label_set, group).map(|off| 100.0 * off.difference);
-        row.extend(shown.iter().map(|(label_set, _)| Cell::number(off(label_set), |points| text::signed(points, 2))));
+        row.extend(has_truth.then(|| Cell::number(truth.map(|own| own as f64), |own| text::count(own as u64))));
+        row.extend(compared.iter().map(|own| error(own, study.group_off_truth(own, group))));
+        row.push(Cell::number(Some(short(own.posterior_of_others(study.focus))), |share| text::percent(share, 1)));
+        row.extend(shown.iter().map(|(label_set, _)| points_cell(study.group_off(label_set, group))));
         row
     };
+    let caption = match has_truth {
+        true => format!(
+            "{others} in each {}: labels compared with the truth{} and with the scores",
+            groups.word,
+            study.among()
+        ),
+        false => format!("{others} in each {}: share of the labels minus that of the scores, in points", groups.word),
+    };
+    Table {
+        columns,
+        spans: spans.into_iter().map(|(columns, name)| (name.to_owned(), columns)).collect(),
+        rows: groups.shown().map(row).collect(),
+        note: remarks(groups),
+        sortable: true,
+        minor_columns,
+        ..Table::new("groups-table", caption)
+    }
+}
+
+/// Explains flags and hidden groups.
+fn remarks(groups: &Groups) -> String {
     let few = groups.shown().filter(|&group| groups.totals[group].people < FEW).count();
     let mut notes = Vec::new();
     if few > 0 {
@@ -230,10 +548,7 @@ fn table(study: &Study, groups: &Groups) -> Table {
             text::verb(groups.hidden(), "is", "are")
         ));
     }
-    let caption =
-        format!("All but {focus} in each {}: share of the labels minus that of the scores, in points", groups.word);
-    let rows = groups.shown().map(row).collect();
-    Table { columns, rows, note: notes.join(" "), sortable: true, minor_columns, ..Table::new("groups-table", caption) }
+    notes.join(" ")
 }
 
 /// The maximum number of rows in the table of classes by group.
@@ -250,18 +565,26 @@ fn by_class(study: &Study, groups: &Groups) -> Option<Table> {
         shown.truncate(most);
         shown.sort_unstable();
     }
+    let has_truth = references(study)[0] == Against::Truth;
+    let argmax = study.argmax().filter(|own| has_truth && !own.in_groups.is_empty());
     let row = |group: usize, class: usize| {
-        let (own, off) = (&groups.totals[group], study.class_off(subject, group, class));
+        let own = &groups.totals[group];
         let sum = own.posterior_sum(class);
         let labels = subject.in_groups[group][class];
-        vec![
+        let mut row = vec![
             flagged(&groups.names[group], own.people < FEW || sum < FEWEST as f64),
             Cell::text(&study.classes[class]),
-            Cell::number(Some(sum), text::sum),
             Cell::number(Some(labels as f64), |_| text::count(labels)),
-            Cell::number(off.map(|off| 100.0 * off.difference), |points| text::signed(points, 2)),
-            Cell::number(off.and_then(|off| off.percent), text::signed_percent),
-        ]
+        ];
+        if has_truth {
+            let truth = own.truth.as_ref().filter(|_| own.with_truth() >= FEWEST).map(|truth| truth[class]);
+            row.push(Cell::number(truth.map(|own| own as f64), |own| text::count(own as u64)));
+            row.push(error(subject, study.class_off_truth(subject, group, class)));
+        }
+        row.extend(argmax.map(|argmax| error(argmax, study.class_off_truth(argmax, group, class))));
+        row.push(Cell::number(Some(short(sum)), text::sum));
+        row.push(points_cell(study.class_off(subject, group, class)));
+        row
     };
     let rows: Vec<Vec<Cell>> =
         shown.iter().flat_map(|&group| (0..study.k()).map(move |class| row(group, class))).collect();
@@ -274,9 +597,14 @@ fn by_class(study: &Study, groups: &Groups) -> Option<Table> {
         let message = Message::from(format!("The table shows the {largest} with the most people, of {all}; "));
         notes.push(study.render(&(message + Setting::Figures.with("DIR") + " writes all.")));
     }
-    let columns = ["Class", "By the scores", "Labels", "Difference, points", "Difference, %"].map(String::from);
+    let mut columns = vec![text::begin(&groups.word), "Class".into(), "Labels".into()];
+    if has_truth {
+        columns.extend(["In truth", "Labels minus truth"].map(String::from));
+    }
+    columns.extend(argmax.map(|_| "Argmax minus truth".to_owned()));
+    columns.extend(["By the scores", "Labels minus scores, points"].map(String::from));
     (!rows.is_empty()).then(|| Table {
-        columns: std::iter::once(text::begin(&groups.word)).chain(columns).collect(),
+        columns,
         rows,
         note: notes.join(" "),
         sortable: true,

@@ -1,6 +1,5 @@
 //! The map: the bias of one class in each group, by argmax and by other labels side by side (the paper's fig:maps).
 
-use apportion::text::{Message, Setting};
 use serde_json::{Value, json};
 
 use super::groups::{FEW, is_nothing};
@@ -15,17 +14,16 @@ use crate::text;
 /// The maximum number of values in the page; more would make it slow.
 const MOST_VALUES: usize = 80_000;
 
-pub(super) fn section(study: &Study) -> Section {
-    let (groups, shapes) = match (study.shown_groups(), &study.shapes) {
-        (Some(groups), Some(shapes)) => (groups, shapes),
-        (None, Some(_)) => return nothing("map", "Map", "Most groups have too few people to be shown; see Groups."),
-        _ => {
-            let message = Message::from("There is no map, because no file of outlines was given: ")
-                + Setting::Geometry.with("FILE");
-            let message = message + " (GeoJSON, TopoJSON or Shapefile) with " + Setting::By.with("COL");
-            return nothing("map", "Map", study.render(&(message + " shows a map.")));
-        }
-    };
+/// Returns the section, or `None` if there are no outlines.
+pub(super) fn section(study: &Study) -> Option<Section> {
+    let shapes = study.shapes.as_ref()?;
+    Some(match study.shown_groups() {
+        Some(groups) => of_groups(study, groups, shapes),
+        None => nothing("map", "Map", "Most groups have too few people to be shown; see Groups."),
+    })
+}
+
+fn of_groups(study: &Study, groups: &Groups, shapes: &Shapes) -> Section {
     let shown: Vec<&LabelSet> = study.contrast().into_iter().filter(|own| !own.in_groups.is_empty()).collect();
     let classes = classes(study, groups, &shown);
     let Some(&first) = classes.first() else { return nothing("map", "Map", format!("No {} has labels.", groups.word)) };
@@ -138,7 +136,8 @@ fn maps(study: &Study, groups: &Groups, shapes: &Shapes, shown: &[&LabelSet], cl
     let choice = |&class: &usize| {
         let (z, most) = of_class(class);
         let update = json!({ "z": z, "zmin": vec![-most; shown.len()], "zmax": vec![most; shown.len()] });
-        View { name: study.classes[class].clone(), update, is_minor: false }
+        let lead = Some(lead(study, groups, shapes, shown, class));
+        View { name: study.classes[class].clone(), update, lead, ..View::default() }
     };
     chart.views = Some(Views { label: "Class".into(), choices: classes.iter().map(choice).collect() });
     chart.caption =

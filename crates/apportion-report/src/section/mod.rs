@@ -27,8 +27,9 @@ pub(crate) const ADVICE: &str =
 /// Builds the whole report.
 pub(crate) fn document(study: &Study) -> Document {
     let study = &study.clone().in_order();
-    let mut sections: Vec<Section> =
-        vec![answer::section(study), groups::section(study), map::section(study), trade::section(study)];
+    let mut sections: Vec<Section> = vec![answer::section(study), groups::section(study)];
+    sections.extend(map::section(study));
+    sections.push(trade::section(study));
     sections.extend(changes::section(study));
     sections.extend(histograms::section(study));
     sections.push(calibration::section(study));
@@ -49,6 +50,7 @@ pub(crate) fn document(study: &Study) -> Document {
         title: study.title.clone().unwrap_or_else(|| "Do the labels count people correctly?".into()),
         subtitle,
         terms: glossary::terms(study),
+        minor_rules: study.minor().into_iter().map(|index| study.label_sets[index].name.clone()).collect(),
         outlines: study.shapes.as_ref().map(|own| Outlines { geojson: own.geojson(), paths: own.paths() }),
         sections,
     }

@@ -57,7 +57,7 @@ fn intervals(own: &Disparity) -> Chart {
             let traces: Vec<Value> = (0..own.classes.len()).map(|class| trace(own, class, level)).collect();
             let each = |name: &str| traces.iter().map(|trace| trace[name].clone()).collect::<Vec<_>>();
             let update = json!({ "x": each("x"), "error_x": each("error_x") });
-            View { name: own.levels[level].clone(), update, is_minor: false }
+            View { name: own.levels[level].clone(), update, ..View::default() }
         };
         let choices = (0..own.shown()).map(choice).collect();
         chart.views = Some(Views { label: format!("Share of {}", own.outcome), choices });

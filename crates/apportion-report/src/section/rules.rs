@@ -85,10 +85,21 @@ fn rules(study: &Study) -> Table {
     Table {
         columns,
         rows: study.label_sets.iter().map(row).collect(),
-        note: if frontier { FRONTIER_GAP.into() } else { String::new() },
+        note: [if frontier { FRONTIER_GAP } else { "" }, &not_shown(study)].join(" ").trim().to_owned(),
         sortable: true,
         minor_rows: study.minor(),
         ..Table::new("rules-table", "Accuracy and fidelity of each rule")
+    }
+}
+
+/// Names the rules that are shown on demand.
+fn not_shown(study: &Study) -> String {
+    let names: Vec<&str> = study.minor().into_iter().map(|index| study.label_sets[index].name.as_str()).collect();
+    let rules = text::counted(names.len() as u64, "more rule");
+    if names.is_empty() {
+        String::new()
+    } else {
+        format!("“Show {rules}” at the top of the page adds {}.", text::list(&names))
     }
 }
 
@@ -113,7 +124,7 @@ fn panels(study: &Study, classes: &Range<usize>, shown: &[&LabelSet]) -> Chart {
     let more = second_line(&titles);
     let grid = |columns: usize| {
         let row = 21.0 * shown.len() as f64 + 78.0 + more;
-        Grid { panels: titles.len(), columns, row, gap: 58.0 + more, between: 0.035, margins: (34.0 + more, 36.0) }
+        Grid { panels: titles.len(), columns, row, gap: 58.0 + more, between: 0.06, margins: (34.0 + more, 36.0) }
     };
     // All classes share one scale, even if they are in several charts.
     let range = (study.k() > MOST_PANELS).then(|| range(study, shown));
@@ -145,7 +156,7 @@ fn traces(study: &Study, shown: &[&LabelSet], panel: usize, class: usize) -> Vec
         json!({
             "type": "bar", "orientation": "h", "name": what, "y": names, "x": x,
             "xaxis": nth("x", panel), "yaxis": nth("y", panel),
-            "marker": { "color": palette::class(class), "opacity": opacity, "pattern": { "shape": palette::hatch(class) } },
+            "marker": { "color": palette::class(class), "opacity": opacity, "pattern": palette::pattern(class) },
             "hovertemplate": format!("%{{y}}<br>{what} %{{x:0>+.1f}}%<extra></extra>"),
         })
     };
@@ -183,7 +194,7 @@ fn layout(titles: &[String], grid: Grid, range: Option<[f64; 2]>) -> Value {
     let axes = grid.layout(titles, |panel| {
         let mut x = json!({
             "domain": grid.x(panel), "anchor": nth("y", panel), "ticksuffix": "%", "tickangle": 0,
-            "nticks": if grid.columns == 1 { 4 } else { 5 }, "zeroline": true,
+            "nticks": 4, "tickfont": { "size": 11 }, "zeroline": true,
         });
         if let Some(range) = range {
             x["range"] = json!(range);

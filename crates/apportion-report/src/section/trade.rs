@@ -6,7 +6,7 @@ use apportion::text::{Message, Setting};
 use serde_json::{Value, json};
 
 use super::{Section, nothing};
-use crate::chart::{Legend, NARROW, WIDE, chart, column, full, rounded};
+use crate::chart::{Legend, NARROW, WIDE, chart, column, full, over, rounded};
 use crate::document::{Block, Cell, Chart, Document, Sheet, Slider, Table};
 use crate::palette;
 use crate::study::{LabelSet, Study, Trade, part};
@@ -90,14 +90,15 @@ fn rules(study: &Study, trade: &Trade) -> Chart {
 
 fn some_rules(study: &Study, trade: &Trade, shown: &[usize], with_learned: bool) -> Chart {
     let names = shown.iter().map(|&index| study.label_sets[index].name.as_str());
-    let legend = Legend::of(["exact frontier", "learned, at each γ", "the slider"].into_iter().chain(names));
+    let learned_name = (with_learned && !study.learned.is_empty()).then_some("learned, at each γ");
+    let legend = Legend::of(names.chain(["exact frontier", "the slider"]).chain(learned_name));
     let mut data = vec![line(trade)];
     data.extend(learned(study, trade).filter(|_| with_learned));
     data.extend(shown.iter().enumerate().filter_map(|(entry, &index)| {
         let label_set = &study.label_sets[index];
         let fidelity = fidelity(label_set, trade)?;
         Some(json!({
-            "type": "scatter", "mode": "markers", "name": legend.name(3 + entry),
+            "type": "scatter", "mode": "markers", "name": legend.name(entry),
             "x": column([Some(fidelity)]), "y": column([label_set.expected_accuracy]),
             "customdata": [[label_set.accuracy.map_or_else(|| "unknown".into(), |own| text::plain(own, 4))]],
             "marker": marker(study, index),
@@ -118,15 +119,15 @@ fn some_rules(study: &Study, trade: &Trade, shown: &[usize], with_learned: bool)
             "title": { "text": title }, "range": range(&data, which), "zeroline": false, "tickformat": format, "fixedrange": true,
         })
     };
-    let layout = json!({
-        "height": 290.0 + below(WIDE), "showlegend": true, "legend": legend.layout(),
-        "margin": { "l": 64, "r": 16, "t": 16, "b": below(WIDE) },
+    let axes = json!({
+        "height": 290.0 + below(WIDE), "margin": { "l": 64, "r": 16, "t": 16, "b": below(WIDE) },
         "xaxis": axis("x", "fidelity (0: the counts of the scores)", ""),
         "yaxis": axis("y", "expected accuracy", ".3f"),
     });
+    let layout = over(axes, legend.layout(WIDE));
     let mut chart = chart("trade", "Accuracy, and counts close to the scores", data, layout, sheet(study, trade));
     let margin = json!({ "l": 56, "r": 12, "t": 16, "b": below(NARROW) });
-    chart.narrow = json!({ "height": 300.0 + below(NARROW), "margin": margin });
+    chart.narrow = over(json!({ "height": 300.0 + below(NARROW), "margin": margin }), legend.layout(NARROW));
     chart.caption = format!(
         "Further right, counts are closer to the scores; further up, labels are more accurate. No labels of everyone are \
          beyond the line.{}{}",
@@ -300,6 +301,7 @@ pub(crate) fn alone(classes: &[String], trade: &Trade) -> Document {
         subtitle: String::new(),
         sections: vec![section],
         terms: Vec::new(),
+        minor_rules: Vec::new(),
         outlines: None,
     }
 }

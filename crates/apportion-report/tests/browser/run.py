@@ -32,6 +32,12 @@ HOSTILE = "<script>window.pwned=1</script>"
 NAMES = {0: HOSTILE, 1: "<b>bold</b> & <a href='https://example.org'>link</a>", 2: "مقاطعة", 3: "北京市", 4: "%{x} ${y}"}
 
 
+# Reads the cells of rows: a number is in an attribute if the text is not the whole number.
+READ = """all => all.map(row => [...row.cells].map(cell => cell.dataset.value !== undefined ? Number(cell.dataset.value)
+    : cell.matches('td:not(.t)') && /\\d/.test(cell.textContent) ? Number(cell.textContent.replaceAll(',', '').replace('−', '-'))
+    : cell.textContent))"""
+
+
 class Checks:
     """Counts passed and failed checks, and continues after a failure."""
 
@@ -129,6 +135,36 @@ def check_apart(page):
             .map(([other]) => `${figure.id}: ${name} / ${other}`)); })"""
     )
     assert not over, over[:10]
+
+
+def check_tight(page):
+    """Checks that labels of an axis keep a distance, and that there is no large gap above a legend."""
+    close = page.evaluate(
+        """() => [...document.querySelectorAll('figure.chart')].flatMap(figure => {
+        const ticks = [...figure.querySelectorAll('.plot .xtick text')].map(text => [text.textContent, text.getBoundingClientRect()]);
+        const near = (a, b) => Math.abs(a.top - b.top) < 4 && b.left > a.left && b.left - a.right < 5;
+        return ticks.flatMap(([name, box]) => ticks.filter(([, other]) => near(box, other)).map(([other]) => `${figure.id}: ${name} / ${other}`)); })"""
+    )
+    assert not close, close[:10]
+    gaps = page.evaluate(
+        """() => [...document.querySelectorAll('figure.chart')].filter(figure => figure.querySelector('.plot g.legend')).map(figure => {
+        const legend = figure.querySelector('.plot g.legend').getBoundingClientRect().top;
+        const above = [...figure.querySelectorAll('.plot [class^=g-x] text')].map(text => text.getBoundingClientRect().bottom);
+        return [figure.id, Math.round(legend - Math.max(...above))]; })"""
+    )
+    assert gaps and all(0 <= gap <= 30 for _, gap in gaps), gaps
+
+
+def check_phone(page):
+    """Checks that the key figures are visible on a phone without scrolling: the class or group, its count and its error."""
+    for table, columns in (("classes", 4), ("groups-table", 4), ("rules-table", 2), ("stop-counts", 4)):
+        hidden = page.evaluate(
+            """([id, columns]) => [...document.querySelectorAll(`#${id} tbody tr`)].filter(row => row.checkVisibility()).slice(0, 8)
+            .flatMap(row => [...row.cells].slice(0, columns)).filter(cell => cell.getBoundingClientRect().right > innerWidth - 14)
+            .map(cell => cell.textContent)""",
+            [table, columns],
+        )
+        assert not hidden, (table, hidden)
 
 
 def check_printed(page):
@@ -229,11 +265,16 @@ def check_rules(page, rules):
     rows = "[...document.querySelectorAll('#rules-table tbody tr')].filter(row => row.checkVisibility()).map(row => row.cells[0].textContent)"
     bars = "document.querySelector('#chart-counts-percent .plot').data[0].y.length"
     main = page.evaluate(rows)
+    assert page.inner_text("#all-rules") == f"Show {rules - 3} more rules"
+    spans = "[...document.querySelectorAll('#groups-table .spans > *')].filter(one => one.checkVisibility()).reduce((sum, one) => sum + one.colSpan, 0)"
+    heads = "[...document.querySelectorAll('#groups-table thead tr:last-child th')].filter(one => one.checkVisibility()).length"
+    assert page.evaluate(spans) == page.evaluate(heads)
     assert main == ["argmax", "match", "match by group"] and page.evaluate(bars) == 3, main
     page.click("#all-rules")
     page.wait_for_timeout(500)
     assert page.evaluate(rows)[:3] == main and len(page.evaluate(rows)) == rules and page.evaluate(bars) == rules
     assert page.get_attribute("#all-rules", "aria-pressed") == "true"
+    assert page.evaluate(spans) == page.evaluate(heads)
     check_drawn(page)
     page.click("#all-rules")
     page.wait_for_timeout(500)
@@ -247,6 +288,8 @@ def check_map(page):
     page.select_option("#map-view", index=1)
     page.wait_for_timeout(200)
     assert page.evaluate(fills) != before
+    chosen = page.eval_on_selector("#map-view", "view => view.selectedOptions[0].textContent")
+    assert f" {chosen} " in page.inner_text("#map .lead"), page.inner_text("#map .lead")
     page.select_option("#map-view", index=0)
     page.wait_for_timeout(200)
     assert page.evaluate(fills) == before
@@ -258,10 +301,9 @@ def check_map(page):
 
 def check_numbers(page, compared):
     """Checks that the tables agree with --json."""
-    read = "all => all.map(row => [...row.cells].map(cell => cell.dataset.value === undefined ? cell.textContent : Number(cell.dataset.value)))"
     heads = page.eval_on_selector_all("#rules-table thead th", "all => all.map(head => head.textContent.trim())")
-    rules = {row[0]: dict(zip(heads, row)) for row in page.eval_on_selector_all("#rules-table tbody tr", read)}
-    counts = {row[0]: row[1:] for row in page.eval_on_selector_all("#counts-table tbody tr", read)}
+    rules = {row[0]: dict(zip(heads, row)) for row in page.eval_on_selector_all("#rules-table tbody tr", READ)}
+    counts = {row[0]: row[1:] for row in page.eval_on_selector_all("#counts-table tbody tr", READ)}
     assert len(rules) == len(compared), (list(rules), len(compared))
     for own in compared:
         row = rules[own["rule"]]
@@ -280,8 +322,7 @@ def check_numbers(page, compared):
 
 def check_table(page, groups, word):
     """Checks that the table of groups sorts in both directions and can be searched."""
-    column = "all => all.filter(row => !row.hidden).map(row => [row.cells[0].textContent, Number(row.cells[1].dataset.value)])"
-    rows = lambda: page.eval_on_selector_all("#groups-table tbody tr", column)
+    rows = lambda: [row[:2] for row in page.eval_on_selector_all("#groups-table tbody tr:not([hidden])", READ)]
     assert len(rows()) == groups
     sort = page.locator("#groups-table thead .sort").nth(1)
     for way, reverse in (("descending", True), ("ascending", False)):
@@ -289,7 +330,7 @@ def check_table(page, groups, word):
         page.keyboard.press("Enter")
         people = [people for _, people in rows()]
         assert people == sorted(people, reverse=reverse), way
-        assert page.locator("#groups-table thead th").nth(1).get_attribute("aria-sort") == way
+        assert page.locator("#groups-table thead tr:last-child th").nth(1).get_attribute("aria-sort") == way
     page.fill("#groups-table-search", word)
     found = [name for name, _ in rows()]
     assert found and all(word.lower() in name.lower() for name in found), found
@@ -300,27 +341,49 @@ def check_table(page, groups, word):
 
 def check_classes(page, audit, told):
     """Checks figures by class and county against `audit --json`, and that very small groups are hidden."""
-    read = "all => all.map(row => [...row.cells].map(cell => cell.dataset.value === undefined ? cell.textContent : Number(cell.dataset.value)))"
-    near = lambda a, b: a == b if None in (a, b) else abs(a - b) < 1e-9
-    rows = {(row[0].removesuffix(" °"), row[1]): row[2:] for row in page.eval_on_selector_all("#groups-classes tbody tr", read)}
+    near = lambda a, b: a == b if None in (a, b) else abs(a - b) < 1e-7
+    rows = {(row[0].removesuffix(" °"), row[1]): row[2:] for row in page.eval_on_selector_all("#groups-classes tbody tr", READ)}
     assert len(rows) == len(told) * len(audit["classes"]), len(rows)
     for group in told:
         for place, name in enumerate(audit["classes"]):
-            _, labels, points, _ = rows[group["group"], name]
-            assert labels == group["counts"][place], (group["group"], name)
+            labels, truth, error, _, points = rows[group["group"], name]
+            assert [labels, truth] == [group["counts"][place], group["truth_counts"][place]], (group["group"], name)
+            assert error == labels - truth, (group["group"], name)
             assert near(points / 100, group["bias"]["posterior"][place]), (group["group"], name)
+    # All classes but the largest, together.
+    focus = audit["classes"].index(audit["focus"])
+    others = lambda counts: sum(counts) - counts[focus]
+    rows = {row[0].removesuffix(" °"): row for row in page.eval_on_selector_all("#groups-table tbody tr", READ)}
+    for group in told:
+        _, people, truth, error, *_ = rows[group["group"]]
+        wanted = [group["people"], others(group["truth_counts"]), others(group["counts"]) - others(group["truth_counts"])]
+        assert [people, truth, error] == wanted, group["group"]
+    # The first sentence names the group with the largest error in people.
+    errors = [(abs(labels - truth), group["group"]) for group in told for labels, truth in zip(group["counts"], group["truth_counts"])]
+    assert f"are in {max(errors)[1]} (" in page.inner_text("#groups .lead"), (max(errors), page.inner_text("#groups .lead"))
     for table, reference in (("bias-truth", "truth"), ("bias-scores", "posterior")):
-        rules = {row[0]: row[1:] for row in page.eval_on_selector_all(f"#{table} tbody tr", read)}
+        rules = {row[0]: row[1:] for row in page.eval_on_selector_all(f"#{table} tbody tr", READ)}
         assert all(near(own / 100, bias) for own, bias in zip(rules["argmax"], audit["bias"][reference])), table
 
 
 def check_views(page):
-    """Checks that choosing another rule moves the points."""
+    """Checks that the points, the first sentence, the axis and the note follow the chosen view."""
     where = "document.querySelector('#chart-groups .plot').data[0].y.slice(0, 20).join()"
-    before = page.evaluate(where)
-    page.select_option("#groups-view", label="match by group")
-    page.wait_for_timeout(200)
+    before, lead = page.evaluate(where), page.inner_text("#groups .lead")
+    views = page.eval_on_selector_all("#groups-view option", "all => all.map(option => [option.textContent, option.parentElement.label])")
+    index = views.index(["match by group", "compared with the scores"])
+    page.select_option("#groups-view", index=index)
+    page.wait_for_timeout(300)
     assert page.evaluate(where) != before
+    assert page.inner_text("#groups .lead").startswith("Compared with the scores, match by group"), page.inner_text("#groups .lead")
+    assert page.locator("#groups .lead .term").count() > 0
+    assert page.text_content("#chart-groups .plot .ytitle") == "labels minus scores, points"
+    # Triangles at the edge stand for groups beyond the axis, which the note counts.
+    note, beyond = page.inner_text("#chart-groups .note-of-view"), page.evaluate("[1, 2].flatMap(trace => document.querySelector('#chart-groups .plot').data[trace].y).length")
+    assert beyond > 0 and note.startswith(f"Triangles at the edge: {beyond} count"), (beyond, note)
+    page.select_option("#groups-view", index=0)
+    page.wait_for_timeout(300)
+    assert page.evaluate(where) == before and page.inner_text("#groups .lead") == lead
 
 
 def check_keyboard(page):
@@ -390,6 +453,8 @@ def on_demo(checks, browser, program, folder, keep):
         check_numbers(page, compared)
     with checks.that("no text lies over another"):
         check_apart(page)
+    with checks.that("labels keep a distance, legends do not"):
+        check_tight(page)
     with checks.that("the table sorts and filters"):
         check_table(page, len(told), "dur")
     with checks.that("classes in counties are those of the audit"):
@@ -432,6 +497,11 @@ def on_demo(checks, browser, program, folder, keep):
             check_apart(page)
         with checks.that(f"axe finds nothing serious, {name}"):
             check_axe(page)
+        with checks.that(f"labels keep a distance, legends do not, {name}"):
+            check_tight(page)
+        if name == "narrow":
+            with checks.that("key figures are visible on a phone"):
+                check_phone(page)
         if scheme == "dark":
             with checks.that("tooltips explain terms and can be read, dark"):
                 check_tips(page)

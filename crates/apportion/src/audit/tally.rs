@@ -185,6 +185,11 @@ impl Tally {
         self.cell(group).map_or_else(|| vec![0; self.classes.len() + 1], Cell::labels)
     }
 
+    /// Returns the number of labels of each class among people with known truth: of a group, or of all included people.
+    pub fn labels_with_truth(&self, group: Option<usize>) -> Vec<u64> {
+        self.cell(group).map_or_else(|| vec![0; self.classes.len()], Cell::labels_with_truth)
+    }
+
     /// Returns the mean fidelity of the labels to the posterior within groups, weighted by people; `None` if no group
     /// has labels.
     pub fn fidelity_in_groups(&self) -> Option<f64> {
