@@ -66,10 +66,10 @@ def test_without_a_margin_a_warning_names_the_population(tmp_path: Path) -> None
 def test_the_summary_names_the_population_and_the_unused_columns() -> None:
     people = pd.DataFrame({"surname": ["Smith"], "first_name": ["Ann"], "county_fips": ["37183"]})
     _, summary = apportion.predict(people, names="census", summary=True)
-    assert summary["population"] == "adults, Census 2020; surnames, Census 2020; first names, Census 2020"
+    assert summary["population"] == "adults, Census 2020 (name lists: surnames, Census 2020; first names, Census 2020)"
     assert summary["model"] == "bifsg" and summary["unused"] == []
     _, summary = apportion.predict(people, "bisg", vintage="2010", names="census", summary=True)
-    assert summary["population"] == "residents of all ages, Census 2010; surnames, Census 2010"
+    assert summary["population"] == "residents of all ages, Census 2010 (name lists: surnames, Census 2010)"
     reason = "model bifsg uses first names"
     assert summary["unused"] == [{"column": "first_name", "used_as": None, "reason": reason}]
 

@@ -226,7 +226,11 @@ fn shares_of_the_tables_are_those_of_the_places_in_the_file() {
     for (own, sum) in response.in_tables.as_ref().unwrap().iter().zip(sums) {
         assert!((own - sum / all).abs() < 1e-12);
     }
-    assert!(response.population.starts_with("adults, Census 2020; surnames, Census 2020"), "{}", response.population);
+    assert!(
+        response.population.starts_with("adults, Census 2020 (name lists: surnames, Census 2020"),
+        "{}",
+        response.population
+    );
 }
 
 /// Models that need people by class work with ZIP codes.

@@ -74,7 +74,10 @@ fn files_and_tables_in_memory_have_the_same_scores() {
                     repaired_codes surname_match tables unused";
     assert_eq!(keys, expected.split_whitespace().collect::<Vec<_>>());
     assert_eq!((&json["model"], &json["place_used"]["county"]), (&"bisg".into(), &3.into()));
-    assert_eq!(json["population"], "adults, Census 2020; surnames, Census 2020; surnames of registered voters");
+    assert_eq!(
+        json["population"],
+        "adults, Census 2020 (name lists: surnames, Census 2020; surnames of registered voters)"
+    );
     assert_eq!(json["unused"], serde_json::json!([]));
 }
 

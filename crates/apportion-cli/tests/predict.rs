@@ -65,7 +65,7 @@ fn people_become_scores_with_no_table_at_all() {
     };
     assert_eq!(how(1), ("cleaned", "zcta", ""));
     assert_eq!(how(2), ("cleaned", "zcta", ""));
-    assert_eq!(how(3), ("none", "nation", "surname")); // a place in no table, and an uninformative name
+    assert_eq!(how(3), ("none", "nation", "")); // a place in no table, and a name on no list: ALL OTHER NAMES
     assert_eq!(how(4), ("none", "zcta", "surname")); // a ZIP code without its leading zeros
     assert_eq!(how(5), ("exact", "zcta", ""));
     assert_eq!(how(6), ("both parts", "zcta", ""));
@@ -84,7 +84,7 @@ fn zeros_that_codes_had_lost_are_put_back_and_told() {
     assert_eq!((&found["repaired_codes"], &found["people"]), (&2.into(), &10.into()));
     assert_eq!(found["surname_match"]["cleaned"], 2);
     assert_eq!(found["place_used"]["nation"], 1);
-    assert_eq!(found["dropped"]["surname"].as_u64(), Some(6));
+    assert_eq!(found["dropped"]["surname"].as_u64(), Some(3)); // rows 4, 9 and 10 have no surname
     // Codes as floating-point numbers, as pandas writes them.
     fs::write(folder.path().join("floats.csv"), "surname,zip\nGARCIA,601.0\nGARCIA,00601\n").unwrap();
     let found = rows(&run(folder.path(), &split("predict floats.csv -o - -q")));
@@ -149,16 +149,16 @@ fn the_population_of_the_scores_is_named() {
         "county_fips,n_white,n_black,n_hispanic,n_asian,n_aian,n_other\n37063,9,9,9,9,9,9\n",
     )
     .unwrap();
-    let adults = "adults, Census 2020; surnames, Census 2020";
+    let adults = "adults, Census 2020 (name lists: surnames, Census 2020";
     let voters = "surnames of registered voters";
     for (options, expected, advice) in [
-        ("--county county_fips --model bisg", format!("{adults}; {voters}"), ADVICE),
-        ("--names census --model bisg", adults.into(), ADVICE),
-        ("--names census", format!("{adults}; first names, Census 2020"), ADVICE),
-        ("", format!("{adults}; {voters}; first names, Census 2020; first names of registered voters"), ADVICE),
+        ("--county county_fips --model bisg", format!("{adults}; {voters})"), ADVICE),
+        ("--names census --model bisg", format!("{adults})"), ADVICE),
+        ("--names census", format!("{adults}; first names, Census 2020)"), ADVICE),
+        ("", format!("{adults}; {voters}; first names, Census 2020; first names of registered voters)"), ADVICE),
         (
             "--vintage 2010 --names census --model bisg",
-            "residents, Census 2010; residents of all ages, Census 2010; surnames, Census 2010".into(),
+            "residents, Census 2010; residents of all ages, Census 2010 (name lists: surnames, Census 2010)".into(),
             ADVICE,
         ),
         (
@@ -168,17 +168,17 @@ fn the_population_of_the_scores_is_named() {
         ),
         (
             "--model bifsg --geography own.csv --names census",
-            "the people of own.csv; surnames, Census 2020; first names, Census 2020".into(),
+            "the people of own.csv (name lists: surnames, Census 2020; first names, Census 2020)".into(),
             ADVICE,
         ),
         (
             "--model voter --margin margin.csv --within NC",
-            format!("people with the class shares of margin.csv; tables: {adults}; {voters}"),
+            format!("people with the class shares of margin.csv; tables: {adults}; {voters})"),
             "\n",
         ),
         (
             "--model rake --margin margin.csv --county county_fips",
-            format!("people with the class shares of margin.csv; tables: {adults}; {voters}"),
+            format!("people with the class shares of margin.csv; tables: {adults}; {voters})"),
             "\n",
         ),
     ] {

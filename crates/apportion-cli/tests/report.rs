@@ -62,7 +62,9 @@ fn every_command_writes_a_report() {
         "{label}"
     );
     assert!(label.contains("Argmax would undercount "), "{label}");
-    assert!(read(path, "audit.md").contains("The truth is not known: --truth COL"));
+    assert!(read(path, "audit.md").contains(
+        "The truth is not known. To see how often the scores are right, name a column of known classes (--truth COL)"
+    ));
     assert!(path.join("figures/trade.json").exists() && path.join("figures/counts.csv").exists());
     let demo = read(path, "demo.md");
     assert!(demo.contains("## Map\n\nArgmax ") && demo.contains("--geometry demo/counties.topojson"));
@@ -309,7 +311,9 @@ fn scores_that_are_wrong_are_the_first_sentence() {
         labels - truth
     );
     assert!(sentence.starts_with(&begin), "{sentence}\n{begin}");
-    assert!(sentence.contains("recalibrate the scores, for example by predicting with known shares (--margin FILE)"));
+    assert!(sentence.contains(
+        "correct the scores, for example by predicting them again with the known share of each class among these people"
+    ));
     assert!(sentence.contains("Other labels would not help"), "{sentence}");
 }
 

@@ -12,19 +12,30 @@ const VOTER_WORDS: [&str; 4] = ["party", "voter", "registr", "ncid"];
 
 /// Describes the people whose class shares the scores have, by the tables that were used.
 pub(super) fn describe(request: &Request, used: &[UsedTable]) -> String {
-    let mut parts: Vec<String> = Vec::new();
-    for role in [TableRole::Places, TableRole::Surnames, TableRole::FirstNames, TableRole::MiddleNames] {
-        for part in used.iter().filter(|table| table.role == role).map(UsedTable::population) {
-            if !parts.contains(&part) {
-                parts.push(part);
-            }
-        }
-    }
-    let tables = parts.join("; ");
+    let places = populations(used, &[TableRole::Places]);
+    let names = populations(used, &[TableRole::Surnames, TableRole::FirstNames, TableRole::MiddleNames]);
+    let tables = match (&places[..], &names[..]) {
+        ([], names) => names.join("; "),
+        (places, []) => places.join("; "),
+        (places, names) => format!("{} (name lists: {})", places.join("; "), names.join("; ")),
+    };
     match &request.margin_names()[..] {
         [] => tables,
         margins => format!("people with the class shares of {}; tables: {tables}", margins.join(" and ")),
     }
+}
+
+/// Returns the people that the tables of some roles count, each once.
+fn populations(used: &[UsedTable], roles: &[TableRole]) -> Vec<String> {
+    let mut populations: Vec<String> = Vec::new();
+    for role in roles {
+        for population in used.iter().filter(|table| table.role == *role).map(UsedTable::population) {
+            if !populations.contains(&population) {
+                populations.push(population);
+            }
+        }
+    }
+    populations
 }
 
 /// Returns a note on these people and, without a margin, on how to score others.
