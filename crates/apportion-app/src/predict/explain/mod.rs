@@ -71,7 +71,8 @@ pub struct Response {
     /// `rake`, `fbisg`: the product divided by its sum, which is the score before all people are used.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub before: Option<Vec<f64>>,
-    /// `rake`: the weight of each class, by which `before` is multiplied. By surname and place, up to a factor.
+    /// `rake`: the weight of each class, by which `before` is multiplied. By surname and place, `scores` divided by
+    /// `before`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub weights: Option<Vec<f64>>,
     /// `rake` by surname and place: the rows of the margins that count the person.
