@@ -20,6 +20,7 @@ counts that the scores sum to. Among all labels with these counts, it finds thos
 - `frontier` lists every optimal tradeoff between accuracy and fidelity.
 - `fit` returns a `Decision`, which labels other rows or is exported as SQL.
 - `predict` computes scores from names and places.
+- `explain` shows the table rows and numbers behind the scores of one row.
 
 `apportion.sklearn` provides the scikit-learn estimators `Apportioner` and `ApportionedClassifier`.
 
@@ -29,7 +30,7 @@ Labels are estimates about groups. If you can use the scores themselves, use the
 from ._decision import Decision, fit
 from ._labels import Solution, allot, draw, label, solve
 from ._native import __version__
-from ._predict import predict
+from ._predict import Explanation, explain, predict
 from ._simulate import simulate_categorical, simulate_normal, simulate_voters, simulate_worst_case
 from ._views import Audit, Comparison, Disparity, Frontier, audit, compare, disparity, frontier
 
@@ -38,6 +39,7 @@ __all__ = [
     "Comparison",
     "Decision",
     "Disparity",
+    "Explanation",
     "Frontier",
     "Solution",
     "__version__",
@@ -46,6 +48,7 @@ __all__ = [
     "compare",
     "disparity",
     "draw",
+    "explain",
     "fit",
     "frontier",
     "label",

@@ -1,18 +1,23 @@
-"""Scores from names and places, with built-in Census tables: BISG, BIFSG, fBISG, voter BISG and raking."""
+"""Scores from names and places, with built-in Census tables: BISG, BIFSG, fBISG, voter BISG and raking. Explains a score."""
 
 from __future__ import annotations
 
+import inspect
 import os
 import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from ._frames import Files, as_input
+from . import _native
+from ._frames import Files, Input, as_input
 from ._run import outside, run
-from ._tables import Encoding
+from ._tables import Encoding, refuse_unknown, rest
 
 Model = Literal["bisg", "bifsg", "fbisg", "voter", "rake"]
+
+#: Options that are tables: files, or the names of built-in tables.
+TABLES = ("surnames", "first_names", "middle_names", "geography", "surname_margin", "place_margin")
 
 
 def predict(
@@ -109,21 +114,15 @@ def predict(
     values: dict[str, Any] = {
         "model": model, "vintage": str(vintage), "names": names, "surname": surname, "first_name": first_name,
         "middle_name": middle_name, "full_name": full_name, "place": place, "block_group": block_group,
-        "tract": tract, "zcta": zcta, "county": county, "state": state, "geography": _paths("geography", geography), "classes": classes,
+        "tract": tract, "zcta": zcta, "county": county, "state": state, "geography": geography, "classes": classes,
         "crosswalk": crosswalk, "within": within, "seed": seed, "tolerance": tolerance,
         "encoding": encoding, "delimiter": delimiter, "sheet": sheet,
         "numbers": numbers, "as_published": as_published, "burn_in": burn_in, "sweeps": sweeps, "prefix": prefix,
-        "surname_margin": _paths("surname_margin", surname_margin),
-        "place_margin": _paths("place_margin", place_margin),
-        "surnames": _paths("surnames", surnames),
-        "first_names": _paths("first_names", first_names),
-        "middle_names": _paths("middle_names", middle_names),
+        "surname_margin": surname_margin, "place_margin": place_margin,
+        "surnames": surnames, "first_names": first_names, "middle_names": middle_names,
     }  # fmt: skip
-    source = as_input(people, named=[[str(name) for name in getattr(people, "columns", ()) if isinstance(name, str)]])
-    if not isinstance(source, Files):
-        source.names = ["people"]  # the name in messages
-    if source.matrix is not None:
-        raise TypeError("people: it must be a frame with columns of names and places, not an array")
+    values |= {name: _paths(name, values[name]) for name in TABLES}
+    source = _source(people)
     if isinstance(source, Files):
         if output is None:
             raise ValueError("output: people in files require an output file; use output='scores.parquet'")
@@ -136,6 +135,68 @@ def predict(
     rows = done.rows()
     scores = Path(os.fspath(output or "")) if rows is None else source.own(rows)
     return (scores, done.result) if summary else scores
+
+
+class Explanation:
+    """The scores of one row, and the numbers behind them. `print(explanation)` shows them as text.
+
+    `scores` has the score of each class, and `details` is the complete result: the JSON of the command `explain`, whose keys
+    docs/json.md describes.
+    """
+
+    def __init__(self, done: _native.Done) -> None:
+        self._text = done.text
+        self.details: dict[str, Any] = done.result
+
+    @property
+    def scores(self) -> dict[str, float]:
+        """The score of each class, as `predict` returns it."""
+        return dict(zip(self.details["classes"], self.details["scores"], strict=True))
+
+    def __repr__(self) -> str:
+        return self._text
+
+
+def explain(people: Any, row: int, model: Model | None = None, **options: Any) -> Explanation:
+    """Shows the table rows and numbers behind the scores of one row of `predict`.
+
+    >>> import pyarrow as pa, apportion
+    >>> people = pa.table({"surname": ["Washington", "Garcia"], "county_fips": ["37183", "37183"]})
+    >>> explanation = apportion.explain(people, row=2)
+    >>> explanation.details["formula"]
+    'score(r) ∝ P(r|s) / P_sur(r) · N_gr'
+    >>> explanation.details["surname"]["rows"][0]["key"], explanation.details["places"][0]["codes"]
+    ('GARCIA', ['37183'])
+    >>> explanation.scores["hispanic"] > 0.5
+    True
+
+    Args:
+        people: a frame with one row per person, or the path of a file.
+        row: the row to explain. Rows are numbered from 1, as in messages: the first row of a frame is row 1, whatever its
+            index is. Of several files, rows are counted over all files in order, without headers.
+        model, options: the same as those of `predict`, except `prefix`, `summary`, `output` and `overwrite`. Use the same
+            values as for the scores. The models "rake" and "fbisg" read all people, because the scores depend on them.
+
+    Returns:
+        An `Explanation` with the scores that `predict` returns for this row.
+    """
+    not_used = ("people", "model", "prefix", "summary", "output", "overwrite")
+    refuse_unknown("explain", options, set(inspect.signature(predict).parameters).difference(not_used))
+    running = rest(options, ("margin", "threads", "progress"))
+    values: dict[str, Any] = {"row": row, "model": model}
+    for name in options.keys() - running.keys():
+        values[name] = _paths(name, options[name]) if name in TABLES else options[name]
+    return Explanation(run("explain", _source(people), values, **running))
+
+
+def _source(people: Any) -> Input:
+    """Returns the people as the input of a job."""
+    source = as_input(people, named=[[str(name) for name in getattr(people, "columns", ()) if isinstance(name, str)]])
+    if not isinstance(source, Files):
+        source.names = ["people"]  # the name in messages
+    if source.matrix is not None:
+        raise TypeError("people: it must be a frame with columns of names and places, not an array")
+    return source
 
 
 def _warn_of_population(population: str) -> None:

@@ -8,7 +8,7 @@ use apportion_app::report::WrittenReport;
 use apportion_app::settings::{Job, from_values};
 use apportion_app::summary::drift_warning;
 use apportion_app::{
-    Context, Error, Result, apply, audit, compare, disparity, export, fit, frontier, label, predict, simulate,
+    Context, Error, Result, apply, audit, compare, disparity, explain, export, fit, frontier, label, predict, simulate,
 };
 use apportion_io::{MemoryTable, PlainRows, plain_batch};
 use apportion_report::Document;
@@ -19,7 +19,7 @@ use serde_json::{Map, Value};
 use crate::names::{render, render_result};
 
 /// The jobs that Python runs, by name.
-const JOBS: [(&str, Job); 13] = [
+const JOBS: [(&str, Job); 14] = [
     ("label", Job::Label),
     ("audit", Job::Audit),
     ("compare", Job::Compare),
@@ -29,6 +29,7 @@ const JOBS: [(&str, Job); 13] = [
     ("apply", Job::Apply),
     ("export", Job::Export),
     ("predict", Job::Predict),
+    ("explain", Job::Explain),
     ("simulate_voters", Job::SimulateVoters),
     ("simulate_normal", Job::SimulateNormal),
     ("simulate_categorical", Job::SimulateCategorical),
@@ -104,7 +105,7 @@ impl Outcome {
 /// If the settings or the data are invalid.
 pub(crate) fn run(job: Job, mut values: Map<String, Value>, input: Input, context: &Context) -> Result<Outcome> {
     if input.shares.is_some() {
-        let setting = if job == Job::Predict { "margin" } else { "reference" };
+        let setting = if matches!(job, Job::Predict | Job::Explain) { "margin" } else { "reference" };
         values.insert(setting.into(), SHARES_IN_MEMORY.into());
     }
     match job {
@@ -155,6 +156,12 @@ pub(crate) fn run(job: Job, mut values: Map<String, Value>, input: Input, contex
             let mut request: predict::Request = from_values(job, values)?;
             (request.source.table, request.margin_table) = (input.table, input.shares);
             predicted(&request, context)
+        }
+        Job::Explain => {
+            let mut request: explain::Request = from_values(job, values)?;
+            (request.predict.source.table, request.predict.margin_table) = (input.table, input.shares);
+            let response = explain::run(&request, context)?;
+            Ok(Outcome::of(&response)?.with_text(response.text(), ".details", context))
         }
         Job::Disparity => {
             let mut request: disparity::Request = from_values(job, values)?;

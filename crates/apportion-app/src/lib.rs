@@ -46,3 +46,4 @@ pub mod verify;
 
 pub use context::{Context, Notice, Working};
 pub use error::{Error, Result};
+pub use predict::explain;

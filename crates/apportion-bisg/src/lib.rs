@@ -47,9 +47,10 @@ mod places;
 
 pub use error::{Error, Result};
 pub use model::{
-    Bisg, Cell, Cells, Fit, Gibbs, KnownMargins, MarginKey, MarginMiss, MarginRows, Margins, MatchInfo, ModelTables,
-    NAME_NOISE, NameLikelihoods, Person, Population, RAKING_TOLERANCE, RakedCells, Raking, RakingStatus, ipf,
+    Bisg, Cell, Cells, Factor, FactorKind, Fit, Gibbs, KnownMargins, MarginKey, MarginMiss, MarginRows, Margins,
+    MatchInfo, ModelTables, NAME_NOISE, NameLikelihoods, NameRole, Person, Population, RAKING_TOLERANCE, RakedCells,
+    Raking, RakingStatus, ipf,
 };
-pub use names::{FullName, NameChanges, NameId, NameMatch, NamePart, NameTable, Scratch};
+pub use names::{FullName, NameChanges, NameId, NameMatch, NamePart, NameRow, NameTable, Scratch, cleaned_name};
 pub use numbers::Numbers;
-pub use places::{Level, Place, PlaceTable};
+pub use places::{Level, Place, PlaceLookup, PlaceTable};

@@ -108,7 +108,7 @@ fn positional(job: Job) -> Option<Setting> {
         Job::Label | Job::Audit | Job::Compare | Job::Disparity | Job::Frontier | Job::Fit | Job::Apply => {
             Some(Setting::Inputs)
         }
-        Job::Predict | Job::Provenance | Job::TablesImport => Some(Setting::Inputs),
+        Job::Predict | Job::Explain | Job::Provenance | Job::TablesImport => Some(Setting::Inputs),
         Job::Verify => Some(Setting::Output),
         Job::Export => Some(Setting::Decision),
         Job::TablesShow | Job::TablesExport | Job::TablesCheck => Some(Setting::Table),

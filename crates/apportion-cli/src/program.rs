@@ -36,7 +36,7 @@ pub(crate) fn command() -> Command {
     for job in [Job::Label, Job::Audit, Job::Compare, Job::Disparity, Job::Frontier, Job::Fit, Job::Apply] {
         program = program.subcommand(job_command(job));
     }
-    for job in [Job::Export, Job::Verify, Job::Provenance, Job::Predict] {
+    for job in [Job::Export, Job::Verify, Job::Provenance, Job::Predict, Job::Explain] {
         program = program.subcommand(job_command(job));
     }
     program
@@ -249,6 +249,21 @@ by class or with P(place | class). If a place is unknown, the next larger one is
 are looked up in lists of registered voters. Every row gets scores. They depend only on the row and the tables, except with
 rake and fbisg, which use all people. Use voter if you know the class shares of a state's voters, and rake if you know those
 of the people in the file.",
+        ),
+        Job::Explain => (
+            "explain",
+            "Shows the table rows and numbers behind the scores of one row of predict",
+            "\
+Examples:
+  apportion explain people.csv --row 2
+  apportion explain people.csv --row 2 --model bisg --json
+  apportion explain people.csv --row 2 --model voter --margin margin.csv --within NC
+  apportion explain people.csv --row 2 --model rake --margin margin.csv
+
+Use the options with which predict made the scores. The result lists how each name was cleaned and found, the places that
+were looked up, and a table with the factors of each class, their product and the score: the product divided by its sum.
+With rake and fbisg, all people are read, because the scores depend on them. fbisg shows the factors and the result of the
+draws, which cannot be recomputed by hand. The names of this one person are printed.",
         ),
         Job::TablesList => ("list", "Lists the built-in tables", "Examples:\n  apportion tables list"),
         Job::TablesShow => {

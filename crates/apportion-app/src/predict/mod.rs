@@ -8,12 +8,14 @@
 
 mod columns;
 mod counties;
+pub mod explain;
 mod margin;
 mod passes;
 mod people;
 mod population;
 mod request;
 mod scoring;
+mod setup;
 pub(crate) mod sources;
 mod summary;
 mod tally;
@@ -38,7 +40,8 @@ use self::passes::AllPeople;
 use self::people::Lookup;
 pub use self::request::{Model, NameLists, Request, Vintage};
 use self::scoring::{COUNTY, Layout, Scorer};
-use self::sources::{Tables, UsedTable};
+use self::setup::Setup;
+use self::sources::{TableFiles, UsedTable};
 use self::summary::PredictSummary;
 pub use self::unused::UnusedColumn;
 use crate::protect::{refuse_overwriting_outputs, refuse_unsafe_formats};
@@ -207,24 +210,16 @@ fn predict(request: &Request, context: &Context) -> Result<Response> {
         true => None,
         false => Some(checked_output(request, &input)?),
     };
-    let mut columns = PeopleColumns::find(request, &input)?;
-    let mut tables = Tables::read(request, &columns)?;
-    let classes = checked_classes(&tables.classes)?;
-    let used = std::mem::take(&mut tables.used);
-    let unused_places = unused::take_places(&mut columns, request, &used);
-    columns.unused.extend(unused_places);
+    let columns = PeopleColumns::find(request, &input)?;
+    let tables = TableFiles::read(request, &columns)?;
+    let Setup { columns, classes, used, margin, margins, bisg } = Setup::new(request, columns, tables, context)?;
     let hashes = start_hashes(request, &input, &used)?;
-    let margin = margin::read(request, &classes, context)?;
-    let margins = tables.margins.take();
-    let bisg = margin::model(request, tables, margin.clone())?;
     let writes_counties =
         columns.has_counties() && bisg.levels().contains(&Level::County) && !has_county_codes(&input)?;
     let layout = Layout::new(&request.prefix, classes.names(), &bisg, writes_counties);
     refuse_existing_names(&layout, &input)?;
 
-    let model = request.describe_model();
-    context.note(format!("{}: {model}; {}", input.name(0).display(), columns.describe()));
-    columns.unused.iter().for_each(|column| context.note(column.note()));
+    note_columns(request, &input, &columns, context);
     used.iter().for_each(|table| context.note(table.description.clone()));
     let population = population::describe(request, &used);
     let voter_columns = population::voter_columns(&input)?;
@@ -236,7 +231,7 @@ fn predict(request: &Request, context: &Context) -> Result<Response> {
     }
 
     let lookup = Lookup { columns: &columns, bisg: &bisg, margins: margins.as_ref(), writes_counties };
-    let all = AllPeople::collect(request, &input, lookup, margin.as_deref(), classes.names(), context)?;
+    let all = AllPeople::collect(request, &input, lookup, margin.as_deref(), classes.names(), None, context)?;
     let rows = all.rows(&bisg);
     let mut provenance = match hashes {
         Some(hashes) => Some(record(request, hashes, &used, &classes, &columns, context)?),
@@ -288,11 +283,11 @@ fn checked_output(request: &Request, input: &Input) -> Result<Output> {
     Ok(output)
 }
 
-fn checked_classes(names: &[String]) -> Result<Classes> {
-    Classes::new(names.to_vec()).map_err(|error| {
-        let fix = Message::from("; rename classes with ") + Setting::Crosswalk.with("OLD=NEW");
-        Error::data(Error::from(error).message() + fix)
-    })
+/// Sends notes on the model, the columns that are read, and those that are not used.
+fn note_columns(request: &Request, input: &Input, columns: &PeopleColumns, context: &Context) {
+    let model = request.describe_model();
+    context.note(format!("{}: {model}; {}", input.name(0).display(), columns.describe()));
+    columns.unused.iter().for_each(|column| context.note(column.note()));
 }
 
 /// Refuses new columns whose names exist in the input.

@@ -9,13 +9,13 @@ use apportion_bisg::{Cells, Fit, Gibbs, KnownMargins, MarginKey, Margins, NameId
 use apportion_io::{ColumnBatches, Input};
 use rayon::prelude::*;
 
-use super::people::{Lookup, NO_PLACE, NameCache, People};
+use super::people::{Adjustment, Lookup, NO_PLACE, NameCache, People};
 use super::{Model, Request};
 use crate::text::counted;
 use crate::{Context, Error, Result};
 
 /// Number of people read at a time.
-const ROWS: usize = 1 << 18;
+pub(super) const ROWS: usize = 1 << 18;
 
 /// Number of places drawn in parallel before their draws are stored.
 const PLACES_AT_ONCE: usize = 64;
@@ -33,13 +33,15 @@ pub(super) enum AllPeople {
 }
 
 impl AllPeople {
-    /// Reads all people if the model needs them.
+    /// Reads all people if the model needs them. If only the scores of one row are needed, those of fBISG are drawn for its
+    /// place only.
     pub(super) fn collect(
         request: &Request,
         input: &Input,
         lookup: Lookup<'_>,
         margin: Option<&[f64]>,
         classes: &[String],
+        only_row: Option<usize>,
         context: &Context,
     ) -> Result<AllPeople> {
         let pass = Pass { input, lookup, context };
@@ -47,7 +49,7 @@ impl AllPeople {
             Model::Bisg | Model::Bifsg | Model::Voter => Ok(AllPeople::Unused),
             Model::Fbisg => {
                 let _working = context.working("drawing");
-                Ok(AllPeople::Means(pass.draw(&request.gibbs())?))
+                Ok(AllPeople::Means(pass.draw(&request.gibbs(), only_row)?))
             }
             Model::Rake => {
                 let _working = context.working("raking");
@@ -57,6 +59,18 @@ impl AllPeople {
                     (None, None) => Ok(AllPeople::Unused),
                 }
             }
+        }
+    }
+
+    /// Returns how the scores of a batch are adjusted, given the row of its first person.
+    pub(super) fn adjustment<'a>(&'a self, first: usize, lookup: Lookup<'a>) -> Adjustment<'a> {
+        match (self, lookup.margins) {
+            (AllPeople::Weights(weights, _), _) => Adjustment::Weights(weights),
+            (AllPeople::Means(means), _) => {
+                Adjustment::Means(means.get(first * lookup.bisg.classes()..).unwrap_or_default())
+            }
+            (AllPeople::Raked(raked, _), Some(margins)) => Adjustment::Raked(raked, margins),
+            (AllPeople::Raked(..), None) | (AllPeople::Unused, _) => Adjustment::None,
         }
     }
 
@@ -132,8 +146,9 @@ impl Pass<'_> {
         Ok(AllPeople::Raked(raked, fit))
     }
 
-    /// Returns the scores of fBISG, row by row. People without a place have zeros.
-    fn draw(&self, gibbs: &Gibbs) -> Result<Vec<f32>> {
+    /// Returns the scores of fBISG, row by row. People without a place have zeros and, if only one row is needed, people of
+    /// other places.
+    fn draw(&self, gibbs: &Gibbs, only_row: Option<usize>) -> Result<Vec<f32>> {
         let bisg = self.lookup.bisg;
         let likelihoods = bisg.likelihoods()?;
         let mut people: Vec<([NameId; 3], u64)> = Vec::new();
@@ -143,7 +158,10 @@ impl Pass<'_> {
         }
         let k = bisg.classes();
         let mut all = vec![0f32; people.len() * k];
-        let places = rows_by_place(&people);
+        let mut places = rows_by_place(&people);
+        if let Some(row) = only_row {
+            places.retain(|(_, rows)| rows.binary_search(&(row as u32)).is_ok());
+        }
         let (done, total) = (AtomicU64::new(0), places.iter().map(|(_, rows)| rows.len() as u64).sum());
         self.context.progress.begin("drawing", total);
         for some in places.chunks(PLACES_AT_ONCE) {

@@ -39,6 +39,18 @@ pub(super) struct Scored {
     pub(super) tally: Tally,
 }
 
+/// One person, with the scores before and after the adjustment by a model that uses all people.
+pub(super) struct OnePerson<'a> {
+    /// The surname, first name and middle name as written; `None` if the model does not use them.
+    pub(super) names: [Option<String>; 3],
+    pub(super) person: Person<'a>,
+    pub(super) info: MatchInfo,
+    pub(super) before: Vec<f64>,
+    pub(super) scores: Vec<f64>,
+    /// The rows in margins by surname or place.
+    pub(super) margin_rows: Option<MarginRows>,
+}
+
 /// How a model that uses all people adjusts the scores.
 #[derive(Clone, Copy)]
 pub(super) enum Adjustment<'a> {
@@ -158,6 +170,35 @@ impl People {
             let rows = scored.matches.iter().zip(scored.scores.chunks_exact(bisg.classes()));
             rows.for_each(|(info, scores)| scored.tally.add(info, scores));
             scored
+        })
+    }
+
+    /// Scores one person.
+    pub(super) fn score_one(
+        &self,
+        lookup: Lookup<'_>,
+        adjustment: Adjustment<'_>,
+        row: usize,
+    ) -> Option<OnePerson<'_>> {
+        let bisg = lookup.bisg;
+        let (mut scored, people) = self.score_range(bisg, row, row + 1);
+        let before = scored.scores.clone();
+        self.adjust(bisg, adjustment, row, &people, &mut scored);
+        let margin_rows = lookup.margins.and_then(|margins| self.margin_rows(row, &people, margins).pop());
+        let columns = [Some(&self.surname), self.first_name.as_ref(), self.middle_name.as_ref()];
+        let mut names = columns.map(|names| names.map(|names| names.text(row).to_owned()));
+        if self.are_whole_names {
+            for (name, part) in names.iter_mut().zip(WholeNamePart::ALL) {
+                name.iter_mut().for_each(|name| *name = part.of(name));
+            }
+        }
+        Some(OnePerson {
+            names,
+            person: *people.first()?,
+            info: *scored.matches.first()?,
+            before,
+            scores: scored.scores,
+            margin_rows,
         })
     }
 
@@ -366,6 +407,14 @@ impl Names {
         let ids = Arc::new(ids.concat());
         *cache = Some(FoundWords { words: words.clone(), ids: ids.clone() });
         Ok(Names::Found(dictionary, ids))
+    }
+
+    /// Returns the name of a row as written; an empty text if it is missing.
+    fn text(&self, row: usize) -> &str {
+        match self {
+            Names::PlainTexts(texts) => texts.get(row),
+            Names::Found(dictionary, _) => dictionary.code(row).map_or("", |code| dictionary.words().get(code)),
+        }
     }
 
     /// Returns the names of a range of rows, looked up in a table.

@@ -5,7 +5,7 @@ use apportion_io::{ColumnBatches, Input, PlainColumn, PlainValues};
 use rayon::prelude::*;
 
 use super::passes::AllPeople;
-use super::people::{Adjustment, Lookup, NameCache, People, Scored};
+use super::people::{Lookup, NameCache, People, Scored};
 use super::tally::Tally;
 
 /// Scores people batch by batch.
@@ -51,14 +51,7 @@ impl<'a> Scorer<'a> {
         let (mut scored, mut row): (Vec<Scored>, usize) = (Vec::new(), first);
         for batch in self.batches.next_rows(rows)? {
             let people = People::new(&batch, self.lookup, &mut self.cache)?;
-            let adjustment = match (self.all, self.lookup.margins) {
-                (AllPeople::Weights(weights, _), _) => Adjustment::Weights(weights),
-                (AllPeople::Means(means), _) => {
-                    Adjustment::Means(means.get(row * bisg.classes()..).unwrap_or_default())
-                }
-                (AllPeople::Raked(raked, _), Some(margins)) => Adjustment::Raked(raked, margins),
-                (AllPeople::Raked(..), None) | (AllPeople::Unused, _) => Adjustment::None,
-            };
+            let adjustment = self.all.adjustment(row, self.lookup);
             row += people.len();
             scored.extend(people.score(bisg, adjustment));
         }

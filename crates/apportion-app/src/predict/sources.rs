@@ -51,28 +51,23 @@ pub(super) enum TableRole {
     Margin,
 }
 
-impl Tables {
-    /// Reads all tables of a request and gives them the same classes.
-    pub(super) fn read(request: &Request, columns: &PeopleColumns) -> Result<Tables> {
-        TableFiles::read(request, columns)?.with_same_classes(request, columns.within)
-    }
-}
-
 /// Tables as read, with their own classes.
-struct TableFiles {
-    surnames: KeyedTable,
-    first_names: Option<KeyedTable>,
+#[derive(Clone)]
+pub(super) struct TableFiles {
+    pub(super) surnames: KeyedTable,
+    pub(super) first_names: Option<KeyedTable>,
     /// Voter lists, for names that are not in the tables of names.
     voter_surnames: Option<KeyedTable>,
     voter_first_names: Option<KeyedTable>,
-    middle_names: Option<KeyedTable>,
-    places: Vec<KeyedTable>,
-    surname_margin: Option<KeyedTable>,
-    place_margin: Option<KeyedTable>,
+    pub(super) middle_names: Option<KeyedTable>,
+    pub(super) places: Vec<KeyedTable>,
+    pub(super) surname_margin: Option<KeyedTable>,
+    pub(super) place_margin: Option<KeyedTable>,
 }
 
 impl TableFiles {
-    fn read(request: &Request, columns: &PeopleColumns) -> Result<TableFiles> {
+    /// Reads all tables of a request.
+    pub(super) fn read(request: &Request, columns: &PeopleColumns) -> Result<TableFiles> {
         let classes: Vec<String> = request.classes.iter().chain(request.crosswalk.keys()).cloned().collect();
         let options = KeyedOptions { classes: &classes, numbers: request.numbers.as_deref(), key: None };
         let tables = &request.tables;
@@ -123,7 +118,7 @@ impl TableFiles {
     }
 
     /// Converts all tables to the classes of the request, or by default those of the surname table.
-    fn with_same_classes(mut self, request: &Request, within: Option<u64>) -> Result<Tables> {
+    pub(super) fn with_same_classes(mut self, request: &Request, within: Option<u64>) -> Result<Tables> {
         self.check_crosswalk(request)?;
         let used = self.all().map(|(role, table)| UsedTable::new(role, table)).collect();
         let crosswalk: Vec<(String, String)> = request.crosswalk.clone().into_iter().collect();

@@ -14,6 +14,16 @@ impl WholeNamePart {
     /// All parts.
     pub(super) const ALL: [WholeNamePart; 3] = [WholeNamePart::Surname, WholeNamePart::First, WholeNamePart::Middle];
 
+    /// Returns the part of a whole name, as written.
+    pub(super) fn of(self, name: &str) -> String {
+        let FullName { surname, first_name, middle_name, .. } = FullName::split(name);
+        match self {
+            WholeNamePart::Surname => surname,
+            WholeNamePart::First => first_name,
+            WholeNamePart::Middle => middle_name,
+        }
+    }
+
     /// Returns the part if a column contains whole names.
     pub(super) fn if_whole(self, is_whole: bool) -> Option<WholeNamePart> {
         is_whole.then_some(self)

@@ -42,6 +42,8 @@ pub enum Job {
     Provenance,
     /// Computes scores from names and places.
     Predict,
+    /// Explains the scores of one row.
+    Explain,
     /// Lists the built-in tables.
     TablesList,
     /// Describes a built-in table.
@@ -68,7 +70,7 @@ pub enum Job {
 
 impl Job {
     /// All jobs.
-    pub const ALL: [Job; 22] = [
+    pub const ALL: [Job; 23] = [
         Job::Label,
         Job::Audit,
         Job::Compare,
@@ -80,6 +82,7 @@ impl Job {
         Job::Verify,
         Job::Provenance,
         Job::Predict,
+        Job::Explain,
         Job::TablesList,
         Job::TablesShow,
         Job::TablesExport,

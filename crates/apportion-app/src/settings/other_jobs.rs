@@ -3,7 +3,7 @@
 use apportion::text::Setting;
 
 use super::Job::{
-    Apply, Audit, Compare, Demo, Disparity, Export, Fit, Frontier, Label, Predict, Provenance, Reproduce,
+    Apply, Audit, Compare, Demo, Disparity, Explain, Export, Fit, Frontier, Label, Predict, Provenance, Reproduce,
     SimulateCategorical, SimulateNormal, SimulateVoters, SimulateWorstCase, TablesCheck, TablesExport, TablesImport,
     Verify,
 };
@@ -243,7 +243,7 @@ pub(super) static GROUPS: &[Group] = &[
     },
     Group {
         heading: "Input",
-        jobs: &[Label, Audit, Compare, Disparity, Frontier, Fit, Apply, Verify, Predict],
+        jobs: &[Label, Audit, Compare, Disparity, Frontier, Fit, Apply, Verify, Predict, Explain],
         settings: &[setting(
             Setting::Config,
             Kind::Text,
@@ -265,6 +265,7 @@ pub(super) static GROUPS: &[Group] = &[
             Apply,
             Verify,
             Predict,
+            Explain,
             TablesImport,
             TablesCheck,
             Provenance,
@@ -283,6 +284,7 @@ pub(super) static GROUPS: &[Group] = &[
             Apply,
             Verify,
             Predict,
+            Explain,
             TablesImport,
             Export,
             SimulateVoters,

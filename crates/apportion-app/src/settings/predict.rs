@@ -1,8 +1,8 @@
-//! Settings of `predict` and of the built-in tables.
+//! Settings of `predict`, of `explain` and of the built-in tables.
 
 use apportion::text::Setting;
 
-use super::Job::{Predict, TablesCheck, TablesExport, TablesImport, TablesShow};
+use super::Job::{Explain, Predict, TablesCheck, TablesExport, TablesImport, TablesShow};
 use super::Words::{Setting as S, Text as T};
 use super::{Declaration, Group, Kind};
 
@@ -45,7 +45,7 @@ const NUMBERS: Declaration = setting(
 pub(super) static GROUPS: &[Group] = &[
     Group {
         heading: "Input",
-        jobs: &[Predict],
+        jobs: &[Predict, Explain],
         settings: &[
             setting(
                 Setting::Inputs,
@@ -98,8 +98,19 @@ pub(super) static GROUPS: &[Group] = &[
         ],
     },
     Group {
+        heading: "Input",
+        jobs: &[Explain],
+        settings: &[setting(
+            Setting::Row,
+            Kind::Whole(1, u64::MAX),
+            "ROW",
+            &[T("Row to explain: 1 for the first row after the header; over all inputs in order")],
+        )
+        .required()],
+    },
+    Group {
         heading: "Model",
-        jobs: &[Predict],
+        jobs: &[Predict, Explain],
         settings: &[
             setting(
                 Setting::Model,

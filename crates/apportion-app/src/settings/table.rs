@@ -2,7 +2,7 @@
 
 use apportion::text::Setting;
 
-use super::Job::{Apply, Audit, Compare, Disparity, Fit, Frontier, Label, Predict, Verify};
+use super::Job::{Apply, Audit, Compare, Disparity, Explain, Fit, Frontier, Label, Predict, Verify};
 use super::Words::{Setting as S, Text as T};
 use super::{Declaration, Group, Job, Kind};
 
@@ -96,7 +96,7 @@ pub(super) static GROUPS: &[Group] = &[
     },
     Group {
         heading: "Input",
-        jobs: &[Label, Audit, Compare, Disparity, Frontier, Fit, Apply, Verify, Predict],
+        jobs: &[Label, Audit, Compare, Disparity, Frontier, Fit, Apply, Verify, Predict, Explain],
         settings: &[
             setting(
                 Setting::Encoding,
@@ -123,7 +123,7 @@ pub(super) static GROUPS: &[Group] = &[
     },
     Group {
         heading: "Performance",
-        jobs: &[Label, Audit, Compare, Disparity, Frontier, Fit, Apply, Verify, Predict],
+        jobs: &[Label, Audit, Compare, Disparity, Frontier, Fit, Apply, Verify, Predict, Explain],
         settings: &[
             setting(
                 Setting::Threads,

@@ -15,12 +15,13 @@ use apportion_app::schema;
 use serde_json::{Map, Value};
 
 /// The jobs that have their own schema.
-const JOBS: [&str; 15] = [
+const JOBS: [&str; 16] = [
     "apply",
     "audit",
     "compare",
     "demo",
     "disparity",
+    "explain",
     "export",
     "fit",
     "frontier",

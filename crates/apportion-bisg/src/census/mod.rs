@@ -21,7 +21,7 @@ mod voters;
 use std::sync::OnceLock;
 
 pub use tables::{CensusRows, CensusTable, UNLISTED, VOTER_CLASSES};
-pub use voters::{VOTER_SHARES, VOTER_SMOOTHING};
+pub use voters::{VOTER_SHARES, VOTER_SMOOTHING, VoterName};
 
 /// The classes of all tables, in order. All classes except hispanic are non-Hispanic; asian includes Pacific
 /// Islanders; other is two or more races and, in the county table of 2010, some other race.

@@ -15,6 +15,10 @@
 //! or the product is zero for all classes, the next larger place is used. Missing factors are left out, and
 //! [`MatchInfo`] reports this. The scores of a person depend on that person and the tables only.
 
+mod factors;
+
+pub use factors::{Factor, FactorKind, NameRole};
+
 use super::gibbs::NAME_NOISE;
 use crate::error::{Error, Result};
 use crate::names::{NameChanges, NameId, NameMatch, NameTable, Scratch};
@@ -133,6 +137,10 @@ pub struct Bisg {
     remarks: Vec<String>,
     /// Place tables in people by class as given, for fBISG.
     people: Vec<PlaceTable>,
+    /// The people of each class in all places, if the tables have them.
+    all_places: Option<Vec<f64>>,
+    /// The population that the scores describe, with shares that sum to one.
+    population: Population,
 }
 
 impl Bisg {
@@ -160,13 +168,17 @@ impl Bisg {
             margin: None,
             remarks: Vec::new(),
             people: layers.iter().filter(|layer| layer.numbers() == Numbers::People).cloned().collect(),
+            all_places: layers.last().filter(|all| all.numbers() == Numbers::People).map(PlaceTable::sums),
+            population: population.clone(),
             surnames: tables.surnames,
         };
-        let people = layers.last().filter(|all| all.numbers() == Numbers::People).map(PlaceTable::sums);
+        let people = bisg.all_places.clone();
         bisg.margin = people.clone().or_else(|| bisg.surnames.margin().map(<[f64]>::to_vec)).map(normalized);
         bisg.prepare(&mut layers, people.as_deref(), tables.prior.map(normalized))?;
         if let Population::Voters { shares, as_published } = population {
-            bisg.prepare_voters(&mut layers, people.as_deref(), &normalized(shares.clone()), *as_published)?;
+            let (shares, as_published) = (normalized(shares.clone()), *as_published);
+            bisg.prepare_voters(&mut layers, people.as_deref(), &shares, as_published)?;
+            bisg.population = Population::Voters { shares, as_published };
         }
         bisg.layers = layers;
         Ok(bisg)
@@ -554,15 +566,21 @@ pub struct NameLikelihoods<'a> {
 impl NameLikelihoods<'_> {
     /// Writes the product of P(name | class) + [`NAME_NOISE`] over a person's known names: surname, first name and
     /// middle name.
-    pub fn of(&self, [surname, first_name, middle_name]: [NameId; 3], likelihoods: &mut [f64]) {
+    pub fn of(&self, names: [NameId; 3], likelihoods: &mut [f64]) {
         likelihoods.fill(1.0);
-        self.surnames.multiply_likelihoods(surname, NAME_NOISE, likelihoods);
-        if let Some(table) = self.first_names {
-            table.multiply_likelihoods(first_name, NAME_NOISE, likelihoods);
+        for (role, name) in NameRole::ALL.into_iter().zip(names) {
+            self.multiply(role, name, likelihoods);
         }
-        if let Some(table) = self.middle_names {
-            table.multiply_likelihoods(middle_name, NAME_NOISE, likelihoods);
-        }
+    }
+
+    /// Multiplies by P(name | class) + [`NAME_NOISE`] of one name, and returns whether it is known.
+    fn multiply(&self, role: NameRole, name: NameId, likelihoods: &mut [f64]) -> bool {
+        let table = match role {
+            NameRole::Surname => Some(&self.surnames),
+            NameRole::First => self.first_names,
+            NameRole::Middle => self.middle_names,
+        };
+        table.is_some_and(|table| table.multiply_likelihoods(name, NAME_NOISE, likelihoods))
     }
 }
 

@@ -157,6 +157,14 @@ pub(crate) fn find(name: &str, part: NamePart, scratch: &mut Scratch, lookup: im
     id.with_changes(changes)
 }
 
+/// Returns a name as it is looked up if a table does not have it as written: words of the letters A to Z.
+pub fn cleaned_name(name: &str, part: NamePart) -> String {
+    let Scratch { mut words, mut joined, mut buffer, .. } = Scratch::default();
+    clean(name.trim(), part, &mut buffer, &mut words);
+    spaces_for_hyphens(&mut words, &mut joined);
+    words
+}
+
 /// Finds a name that was cleaned; `upper` is the name as written.
 fn find_words(
     words: &str,

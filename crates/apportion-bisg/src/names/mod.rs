@@ -9,5 +9,5 @@ mod table;
 
 pub use cleaning::{NameChanges, NamePart};
 pub use full_name::FullName;
-pub use lookup::{NameId, NameMatch, Scratch};
-pub use table::NameTable;
+pub use lookup::{NameId, NameMatch, Scratch, cleaned_name};
+pub use table::{NameRow, NameTable};

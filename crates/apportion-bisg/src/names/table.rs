@@ -30,6 +30,17 @@ pub struct NameTable {
     is_of_first_names: bool,
 }
 
+/// A row whose numbers are used for a name.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NameRow {
+    /// Whether it is a row of the voter list rather than the table.
+    pub is_on_voter_list: bool,
+    /// The row of the table or the voter list, from 0.
+    pub row: usize,
+    /// P(class | name), or P(name | class) if the table has it.
+    pub values: Vec<f64>,
+}
+
 /// The names of a voter list. Their numbers follow those of the table.
 #[derive(Clone, Debug)]
 struct VoterList {
@@ -240,6 +251,22 @@ impl NameTable {
                 Some(id.rows)
             }
         }
+    }
+
+    /// Returns the rows used for a name, with their numbers as given.
+    pub(crate) fn rows_behind(&self, id: NameId) -> Vec<NameRow> {
+        let mut rows = self.rows_of(id).map(Vec::from).unwrap_or_default();
+        rows.dedup();
+        let behind = |row: u32| {
+            let of_list = self.voter_list.as_ref().and_then(|list| row.checked_sub(list.first));
+            let mut values = self.row(row).to_vec();
+            // The margin of a table that was converted to P(name | class).
+            if let Some(margin) = self.margin.as_ref().filter(|_| self.is_key_given_class) {
+                values.iter_mut().zip(margin).for_each(|(value, share)| *value *= share);
+            }
+            NameRow { is_on_voter_list: of_list.is_some(), row: of_list.unwrap_or(row) as usize, values }
+        };
+        rows.into_iter().map(behind).collect()
     }
 
     /// Converts P(class | name) to numbers proportional to P(name | class), using the table's own margin.

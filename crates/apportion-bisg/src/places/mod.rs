@@ -5,7 +5,7 @@ mod table;
 mod zip;
 
 pub use level::Level;
-pub use table::PlaceTable;
+pub use table::{PlaceLookup, PlaceTable};
 
 /// The location of a person, as far as it is known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -23,6 +23,17 @@ pub struct PlaceTable {
     numbers: Numbers,
 }
 
+/// How a person's place is found in a table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlaceLookup {
+    /// The code that was found. If there is none, the codes of the place at the level of the table, the most precise first.
+    pub codes: Vec<u64>,
+    /// The row, from 0, if the table has one of the codes and people there.
+    pub row: Option<u32>,
+    /// Whether the table has the place, but it is in another state than the person.
+    pub is_in_other_state: bool,
+}
+
 impl PlaceTable {
     /// Builds a table of places identified by codes.
     pub fn by_code(
@@ -142,6 +153,23 @@ impl PlaceTable {
             }
         };
         self.codes.get(&code).copied()
+    }
+
+    /// Finds the row of a person's place, with its codes.
+    pub(crate) fn look_up(&self, place: &Place<'_>) -> PlaceLookup {
+        let mut codes: Vec<u64> = match self.level {
+            Level::Own | Level::Nation | Level::All => Vec::new(),
+            Level::Zcta => place.zcta.into_iter().collect(),
+            Level::ZipPrefix => place.zcta.iter().map(|zcta| zcta / 100).collect(),
+            Level::BlockGroup | Level::Tract | Level::County | Level::State => self.nested_codes(place).collect(),
+        };
+        codes.dedup();
+        let row = self.find(place);
+        let known = codes.iter().copied().find(|code| self.codes.contains_key(code));
+        if row.is_some() {
+            codes = known.into_iter().collect();
+        }
+        PlaceLookup { row, is_in_other_state: row.is_none() && known.is_some(), codes }
     }
 
     /// Returns the code of a person's place, for levels whose codes begin with the state.

@@ -12,7 +12,9 @@ use anyhow::Result;
 use apportion_app::output::written;
 use apportion_app::settings::Job;
 use apportion_app::summary::{drift_warning, summary};
-use apportion_app::{apply, audit, compare, disparity, export, fit, frontier, label, predict, provenance, reproduce};
+use apportion_app::{
+    apply, audit, compare, disparity, explain, export, fit, frontier, label, predict, provenance, reproduce,
+};
 use clap::ArgMatches;
 
 use crate::config::Config;
@@ -38,6 +40,7 @@ pub(crate) fn run(job: Job, matches: &ArgMatches, line: &[String], config: Optio
         Job::Verify => verify::run(&terminal),
         Job::Provenance => provenance(&terminal),
         Job::Predict => predict(&terminal),
+        Job::Explain => explain(&terminal),
         Job::TablesList | Job::TablesShow | Job::TablesExport | Job::TablesImport | Job::TablesCheck => {
             tables::run(job, &terminal)
         }
@@ -167,6 +170,11 @@ fn predict(terminal: &Terminal) -> Result<()> {
     tables.iter().for_each(|table| terminal.say(format!("\n{table}")));
     terminal.say_written(&response.paths);
     Ok(())
+}
+
+fn explain(terminal: &Terminal) -> Result<()> {
+    let response = explain::run(&terminal.request()?, &terminal.context())?;
+    terminal.print_either(&response, || response.text())
 }
 
 fn reproduce(terminal: &Terminal) -> Result<()> {

@@ -126,6 +126,7 @@ settings! {
     BurnIn "burn_in"
     Sweeps "sweeps"
     Prefix "prefix"
+    Row "row"
     // Tables, simulations and the paper.
     Of "of"
     Key "key"

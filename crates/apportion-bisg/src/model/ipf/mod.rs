@@ -29,8 +29,10 @@ pub struct KnownMargins {
 /// A row of the margin by name and a row of the margin by place; `None` if unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct MarginRows {
-    name: Option<u32>,
-    place: Option<u32>,
+    /// The row of the margin by name, from 0.
+    pub name: Option<u32>,
+    /// The row of the margin by place, from 0.
+    pub place: Option<u32>,
 }
 
 impl KnownMargins {
@@ -82,11 +84,13 @@ impl KnownMargins {
         self.names.as_ref().map_or_else(|| self.places.as_ref().map_or(0, PlaceTable::classes), NameTable::classes)
     }
 
-    fn name_shares(&self, row: u32) -> Option<&[f64]> {
+    /// Returns the shares of the classes in a row of the margin by name.
+    pub fn name_shares(&self, row: u32) -> Option<&[f64]> {
         self.names.as_ref().map(|names| names.row(row))
     }
 
-    fn place_shares(&self, row: u32) -> Option<&[f64]> {
+    /// Returns the shares of the classes in a row of the margin by place.
+    pub fn place_shares(&self, row: u32) -> Option<&[f64]> {
         self.places.as_ref().map(|places| places.row(row as usize))
     }
 }
