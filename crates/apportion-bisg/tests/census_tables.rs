@@ -118,8 +118,8 @@ fn larger_places_of_2020_are_sums_of_block_groups() {
     assert_eq!(domestic.sum::<f64>(), 258_343_281.0);
 }
 
-/// By every level, North Carolina has the same adults of each class, so the levels imply the same prior. The areas of its ZIP
-/// codes cross its borders, and spread Some Other Race within other places.
+/// By every level, North Carolina has the same adults of each class, so all levels imply the same prior. By ZIP code, the
+/// numbers differ slightly: areas cross the border of the state, and Some Other Race is spread within larger places.
 #[test]
 fn all_levels_have_the_same_adults_of_a_state() {
     let of_state = |table: CensusTable, digits: u32, states: std::ops::RangeInclusive<u64>| {
@@ -138,7 +138,7 @@ fn all_levels_have_the_same_adults_of_a_state() {
     let zip_codes = of_state(CensusTable::Zctas2020, 2, 270..=289);
     assert_eq!(zip_codes.iter().sum::<f64>(), 8_155_111.0);
     for class in 0..6 {
-        assert!((zip_codes[class] / state[class] - 1.0).abs() < 5e-4, "{}: {zip_codes:?} {state:?}", CLASSES[class]);
+        assert!((zip_codes[class] / state[class] - 1.0).abs() < 0.003, "{}: {zip_codes:?} {state:?}", CLASSES[class]);
     }
 }
 

@@ -112,7 +112,8 @@ fn one_state_limits_zip_codes() {
     let area = people(folder, "zctas-2020", "zcta5", |code| code == "27701");
     let prefix = people(folder, "zctas-2020", "zcta5", |code| code.starts_with("276"));
     let north_carolina = people(folder, "states-2020", "state_fips", |code| code == "37");
-    fs::write(folder.join("people.csv"), "surname,zip\nWashington,27701\nWashington,27699\nWashington,10001\n").unwrap();
+    fs::write(folder.join("people.csv"), "surname,zip\nWashington,27701\nWashington,27699\nWashington,10001\n")
+        .unwrap();
     let found = rows(&run(folder, &["predict", "people.csv", "-o", "-", "-q", "--within", "NC"]));
     for (row, (place_used, people)) in
         found.iter().zip([("zcta", area), ("zip prefix", prefix), ("state", north_carolina)])

@@ -9,7 +9,7 @@ from tables import CLASSES, normalized
 
 # A small place: few people in the tables, so that the people of the file change each other's scores. No asian, no aian.
 PLACE = [6, 3, 1, 0, 0, 1]
-# Listed, common and rare; on no list; on the voter list only.
+# Three on the Census list, and one on no list.
 SURNAMES = ["SMITH", "WASHINGTON", "NGUYEN", "QXZQXZQ"]
 SWEEPS = 60_000
 NOISE = 1e-8

@@ -77,9 +77,9 @@ def first_names(results):
 def uninformative(results):
     rows = []
     for one in results["uninformative"]:
-        part = one["people"] if isinstance(one["people"], str) else f"{one['people']:.0%}"
-        rows.append([part, *quality(one), *offs(one)])
-    return table(["uninformative first names", "log loss", "accuracy, %", *CLASSES], rows)
+        part = "not used" if one["uninformative"] is None else f"{one['uninformative']:.0%}"
+        rows.append([one["model"], part, *quality(one), *offs(one)])
+    return table(["model", "uninformative first names", "log loss", "accuracy, %", *CLASSES], rows)
 
 
 def smoothing(results):

@@ -18,6 +18,7 @@ import pyarrow.parquet
 SOURCE = Path(__file__).resolve().parents[4].parent / "shared" / "data"
 CLASSES = ["white", "black", "hispanic", "asian", "aian", "other"]
 SHARES = ["pctwhite", "pctblack", "pcthispanic", "pctapi", "pctaian", "pct2prace"]
+VOTER_SURNAMES, VOTER_FIRST_NAMES = "voter_surnames.parquet", "voter_first_names.parquet"
 ALL_OTHERS = ["ALL OTHER NAMES", "ALL OTHER FIRST NAMES"]
 # Shares of the classes among the voters of the list: white, black, hispanic, asian, other (with aian).
 VOTER_SHARES = numpy.array([0.656992573, 0.227499497, 0.082567264, 0.017141924, 0.015798742])
@@ -42,9 +43,9 @@ def numbers(table, columns):
     return numpy.stack([table[column].to_numpy().astype(float) for column in columns], axis=1)
 
 
-def voter_names():
-    """Returns all names of the voter list."""
-    keys, _ = read("voter_surnames.parquet", "name", ["p_white"])
+def voter_names(file=VOTER_SURNAMES):
+    """Returns all names of a voter list."""
+    keys, _ = read(file, "name", ["p_white"])
     return keys[~numpy.isin(keys, ALL_OTHERS)]
 
 
@@ -83,12 +84,12 @@ class Surnames:
 
 
 class VoterList:
-    """The voter list, with the smallest sample of voters that is consistent with the shares of each name."""
+    """A voter list, with the smallest sample of voters that is consistent with the shares of each name."""
 
-    def __init__(self, names):
+    def __init__(self, names, file=VOTER_SURNAMES):
         """Reads the names that are among some names. All others are left out, because finding samples takes time."""
         columns = ["p_white", "p_black", "p_hispanic", "p_asian", "p_other"]
-        keys, shares = read("voter_surnames.parquet", "name", columns)
+        keys, shares = read(file, "name", columns)
         kept = numpy.isin(keys, names)
         self.names, self.shares = keys[kept], shares[kept]
         self.samples = numpy.full(len(self.names), 1000.0)
