@@ -14,14 +14,15 @@ SQL := crates/apportion-cli/tests/sql
 PY := $(TOOLS)/python
 LEARNED := crates/apportion-cli/tests/learned
 SURGEO := crates/apportion-cli/tests/surgeo
+SCORES := crates/apportion-cli/tests/scores
 CHROMIUM := command -v chromium >/dev/null || { $(SUDO) apt-get update -qq && $(SUDO) apt-get install -qq -y chromium >/dev/null; }
 REPORT := crates/apportion-report/tests/browser
 
 PROGRAM = $(or $(CARGO_TARGET_DIR),target)/debug/apportion
 RELEASE = $(or $(CARGO_TARGET_DIR),target)/release/apportion
-PARTS := test-rust test-example test-sql test-learned test-surgeo test-report test-python test-instructions test-trust test-docs
+PARTS := test-rust test-example test-sql test-learned test-surgeo test-scores test-report test-python test-instructions test-trust test-docs
 
-.PHONY: help demo reproduce docs check test $(PARTS) test-without-files explore instructions lint deny trust load fuzz trust-trials \
+.PHONY: help demo reproduce docs check test $(PARTS) test-without-files validate-scores explore instructions lint deny trust load fuzz trust-trials \
 	bench bench-files bench-peers bench-predict bench-python clean
 help: ## List all targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
@@ -91,6 +92,21 @@ test-surgeo: $(VENV)/.surgeo ## Compare scores from names and places with those 
 	$(VENV)/bin/python $(SURGEO)/run.py $(or $(CARGO_TARGET_DIR),target)/debug/apportion
 
 $(VENV)/.surgeo: $(SURGEO)/requirements.txt
+	$(PYTHON) -m venv $(VENV)
+	$(VENV)/bin/pip install --quiet --disable-pip-version-check --requirement $<
+	touch $@
+
+test-scores: $(VENV)/.scores ## Compare scores of drawn people with their formula and their known classes
+	$(CARGO) test --workspace --locked --quiet --no-run
+	$(VENV)/bin/python $(SCORES)/run.py $(PROGRAM)
+	$(PYTHON) $(SCORES)/page.py --check
+
+validate-scores: $(VENV)/.scores ## Measure the scores of 2,000,000 drawn people; updates docs/scores.md. Needs data outside the repository
+	$(CARGO) build --release --locked -p apportion-cli
+	$(VENV)/bin/python $(SCORES)/run.py $(RELEASE) --people $(or $(PEOPLE),2000000) --results $(SCORES)/results.json
+	$(PYTHON) $(SCORES)/page.py
+
+$(VENV)/.scores: $(SCORES)/requirements.txt
 	$(PYTHON) -m venv $(VENV)
 	$(VENV)/bin/pip install --quiet --disable-pip-version-check --requirement $<
 	touch $@
@@ -175,6 +191,7 @@ lint: ## Check format, clippy, documentation and licenses
 	$(MAKE) deny
 	$(PYTHON) bench/compare.py --check
 	$(PYTHON) trust/page.py --check
+	$(PYTHON) $(SCORES)/page.py --check
 	$(PYTHON) docs/build.py --check
 
 deny: $(DENY) ## Check licenses, bans and sources of all dependencies

@@ -69,6 +69,25 @@ def people(folder, shared, count):
     return whole, alone, counties, surnames
 
 
+def in_block_groups(alone, folder, shared):
+    """The people with the code of a block group instead of their county, drawn among those of the county by their adults."""
+    path = folder / alone.name.replace("people", "block-groups")
+    if path.exists():
+        return path
+    table = pandas.read_parquet(alone)
+    groups = pandas.read_parquet(shared / "data" / "us_block_group_2020_adults.parquet").sort_values("block_group")
+    groups = groups[groups["block_group"].str.startswith("37")]
+    upto = groups[["n_" + name for name in CLASSES]].sum(axis=1).cumsum()
+    of_county = upto.groupby(groups["block_group"].str[:5]).max()
+    last = of_county.loc[table["county_fips"].astype(str)].to_numpy()
+    first = of_county.shift(fill_value=0).loc[table["county_fips"].astype(str)].to_numpy()
+    drawn = numpy.searchsorted(upto.to_numpy(), numpy.random.default_rng(7).uniform(first, last))
+    codes = groups["block_group"].to_numpy()[numpy.minimum(drawn, len(groups) - 1)]
+    columns = {"id": table["id"], "surname": table["surname"].astype(str), "block_group": codes}
+    pyarrow.parquet.write_table(pyarrow.table(columns), path, compression="zstd")
+    return path
+
+
 def check(whole, made):
     """Returns the largest difference between scores, and the largest calibration error of a class in ten bins."""
     theirs = pyarrow.parquet.read_table(whole)
@@ -116,11 +135,13 @@ def main():
     made = folder / "scores.parquet"
     predict = [program, "predict", alone, "-o", made, "--force", "-q", "--threads", "2", "--county", "county_fips"]
     with_tables = predict + ["--geography", counties, "--surnames", surnames]
+    blocks = [program, "predict", in_block_groups(alone, folder, shared), *predict[3:-2], "--block-group", "block_group"]
     margin = folder / "margin.csv"
     margin.write_text("class,share\nwhite,0.7\nblack,0.22\nhispanic,0.03\nasian,0.015\naian,0.01\nother,0.025\n")
     works = {
         "BISG, with the tables of the simulation": (with_tables, ROUNDS),
         "BISG, with the built-in Census tables": (predict, ROUNDS),
+        "BISG by block group, with the built-in Census tables": (blocks, ROUNDS),
         "voter BISG, with the built-in Census tables": (predict + ["--model", "voter", "--margin", margin, "--within", "NC"], 1),
         "raking, with the tables of the simulation": (with_tables + ["--model", "rake", "--margin", margin], 1),
         "fBISG, 1,500 sweeps, with the tables of the simulation": (with_tables + ["--model", "fbisg"], 1),

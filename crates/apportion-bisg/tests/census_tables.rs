@@ -118,6 +118,30 @@ fn larger_places_of_2020_are_sums_of_block_groups() {
     assert_eq!(domestic.sum::<f64>(), 258_343_281.0);
 }
 
+/// By every level, North Carolina has the same adults of each class, so all levels imply the same prior. By ZIP code, the
+/// numbers differ slightly: areas cross the border of the state, and Some Other Race is spread within larger places.
+#[test]
+fn all_levels_have_the_same_adults_of_a_state() {
+    let of_state = |table: CensusTable, digits: u32, states: std::ops::RangeInclusive<u64>| {
+        let mut sums = [0.0; 6];
+        for (_, people) in people_by(table, digits).into_iter().filter(|(code, _)| states.contains(code)) {
+            sums.iter_mut().zip(people).for_each(|(sum, people)| *sum += people);
+        }
+        sums
+    };
+    let state = of_state(CensusTable::States2020, 0, 37..=37);
+    for (table, digits) in
+        [(CensusTable::BlockGroups2020, 10), (CensusTable::Tracts2020, 9), (CensusTable::Counties2020, 3)]
+    {
+        assert_eq!(of_state(table, digits, 37..=37), state, "{}", table.name());
+    }
+    let zip_codes = of_state(CensusTable::Zctas2020, 2, 270..=289);
+    assert_eq!(zip_codes.iter().sum::<f64>(), 8_155_111.0);
+    for class in 0..6 {
+        assert!((zip_codes[class] / state[class] - 1.0).abs() < 0.003, "{}: {zip_codes:?} {state:?}", CLASSES[class]);
+    }
+}
+
 /// Hispanic adults of each county of North Carolina are those of an independent source.
 #[test]
 fn hispanic_adults_are_those_of_the_redistricting_files() {

@@ -102,9 +102,9 @@ impl<'t> Words<'t> {
         while let Some(at) = (0..self.len().saturating_sub(1)).find(|&at| is_marker(&self.folded[at])) {
             let is_new = at == 0 || matches!(self.folded[at].as_str(), NEW_MARKER | "N K A");
             if is_new {
-                self.keep(at + 1, self.len())
+                self.keep(at + 1, self.len());
             } else {
-                self.keep(0, at)
+                self.keep(0, at);
             }
             changes.add(NameChanges::FORMER);
         }
