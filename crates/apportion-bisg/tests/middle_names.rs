@@ -1,4 +1,5 @@
 //! Middle names: P(surname | class) · P(first name | class) · P(middle name | class) · P(class | place), against values
+#![allow(clippy::unwrap_used)] // in helpers
 //! computed by hand.
 
 use apportion_bisg::{Bisg, Level, ModelTables, NameMatch, NameTable, Numbers, Person, Place, PlaceTable, Population};
