@@ -1,5 +1,6 @@
 //! Middle names: P(surname | class) · P(first name | class) · P(middle name | class) · P(class | place), against values
 //! computed by hand.
+#![allow(clippy::unwrap_used)] // in helpers
 
 use apportion_bisg::{Bisg, Level, ModelTables, NameMatch, NameTable, Numbers, Person, Place, PlaceTable, Population};
 use apportion_bisg::{NameId, Scratch};
