@@ -1,5 +1,7 @@
 //! The job `simulate`: any number of simulated people with known truth.
 
+mod attributes;
+mod merged_classes;
 mod paper;
 mod voters;
 
