@@ -257,7 +257,7 @@ fn off(events: impl Iterator<Item = bool>, chances: impl Iterator<Item = f64>) -
 
 #[test]
 fn turnout_and_party_have_the_stated_rates() {
-    let file = File::new(PEOPLE, 3, Voters::default());
+    let file = File::new(PEOPLE, 4, Voters::default());
     let classes = file.classes();
     let white_in_county = white_shares(CensusTable::Counties2020);
     let white_in_tract = white_shares(CensusTable::Tracts2020);
@@ -270,7 +270,7 @@ fn turnout_and_party_have_the_stated_rates() {
     assert!(voted.iter().all(|voted| voted == "0" || voted == "1"));
     assert!(parties.iter().all(|party| ["DEM", "REP", "UNA"].contains(&party.as_str())));
 
-    // By class, and in each part of the file: by class, turnout, party and the first letter of the surname.
+    // By class, by county, by class and first letter of the surname, and, for turnout, by class and party.
     let rows = 0..classes.len();
     let surnames = file.column("surname");
     type Stratum<'a> = Box<dyn Fn(usize) -> String + 'a>;

@@ -7,12 +7,12 @@
 //! a block group     with probability ∝ adults of class r in the block groups of county g (Census of 2020)
 //! a ZIP code        with probability ∝ adults of class r in the ZIP code areas of North Carolina, whatever the county
 //! a first name      with probability ∝ people of class r with that name (Census of 2020)
-//! a party           with the shares (1 − t) · PARTIES[r] at 0 + t · PARTIES[r] at 1
-//! and has voted     with probability (1 − w) · TURNOUT[r] at 0 + w · TURNOUT[r] at 1
+//! a party p         with probability (1 − t) · PARTIES[r][p][0] + t · PARTIES[r][p][1]
+//! and has voted     with probability (1 − w) · TURNOUT[r][0] + w · TURNOUT[r][1]
 //! ```
 //!
-//! where t and w are the shares of white people among the adults of the tract and the county. [`PARTIES`] and [`TURNOUT`]
-//! are made up; they have the size of those of North Carolina's voters.
+//! where t and w are the shares of white people among the adults of the tract and of the county. [`PARTIES`] and [`TURNOUT`]
+//! are realistic, but made up. A merged class has the sums of the tables, and the mean probabilities of its voters.
 //!
 //! Given class and county, all attributes are independent of the surname, and turnout is independent of all other
 //! attributes. So an analysis of turnout by county satisfies the assumption of BIRDiE, also with scores by block group. The
