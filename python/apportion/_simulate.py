@@ -67,10 +67,12 @@ def simulate_worst_case(
 def simulate_voters(
     rows: int = 100_000, *, seed: int = 0, single: bool = False, no_scores: bool = False
 ) -> pa.Table:
-    """Simulates a voter file of North Carolina, with counties and classes from the Census, and BISG scores.
+    """Simulates a voter file of North Carolina: names and places from Census tables, party, turnout and BISG scores.
 
-    With `no_scores`, the table has the id, county, surname and true class (`race`) of each voter; `predict` computes scores
-    from the names and places.
+    The columns are `id`, `county`, `county_fips`, `tract`, `block_group`, `zip`, `first_name`, `surname`, `party`,
+    `voted` (0 or 1), the true class `race`, and scores from surname and county, unless `no_scores` is set; `predict` computes
+    scores from all names and places. ZIP codes are drawn independently of counties. Party and turnout are made up: they
+    depend on the class, and on the share of white adults in the tract (party) or the county (turnout).
 
     >>> import apportion
     >>> voters = apportion.simulate_voters(1000, seed=1)

@@ -76,7 +76,8 @@ def test_the_summary_names_the_population_and_the_unused_columns() -> None:
 
 def test_margins_by_surname_and_place(tmp_path: Path) -> None:
     people = apportion.simulate_voters(2000, seed=4, no_scores=True).to_pandas()
-    assert list(people.columns) == ["id", "county", "county_fips", "surname", "race"]
+    places, others = ["county", "county_fips", "tract", "block_group", "zip"], ["party", "voted", "race"]
+    assert list(people.columns) == ["id", *places, "first_name", "surname", *others]
     counties = pd.crosstab(people["county_fips"], people["race"]).add_prefix("n_") + 1
     counties.to_csv(tmp_path / "counties.csv")
     own = {"place_margin": tmp_path / "counties.csv", "geography": [Path("counties-2010")]}

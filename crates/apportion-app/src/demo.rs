@@ -109,7 +109,7 @@ fn steps(request: &Request, counties: &Path, margin: &Path, report: &Path) -> Ve
     let (people, voters) = (file("people.parquet"), file("voters.parquet"));
     let (statewide, labeled) = (file("statewide.parquet"), file(LABELED));
     let simulate = Step::new(
-        "A simulated voter file: surnames, and counties of North Carolina. These people do not exist.",
+        "A simulated voter file: names, and places in North Carolina. These people do not exist.",
         "simulate voters",
         &[],
     )
@@ -118,12 +118,13 @@ fn steps(request: &Request, counties: &Path, margin: &Path, report: &Path) -> Ve
     .with(Setting::Output, &people)
     .set(Setting::Force);
     let predict = Step::new(
-        "Scores from surnames and counties. Census tables are built in; the margin has the class shares of registered voters.",
+        "Scores from names and block groups. Census tables are built in; the margin has the class shares of registered voters.",
         "predict",
         &[&people],
     )
     .with(Setting::Output, &voters)
     .with(Setting::Model, "voter")
+    .with(Setting::FirstName, "first_name")
     .with(Setting::Margin, text(margin))
     .with(Setting::Within, "NC")
     .set(Setting::Force);

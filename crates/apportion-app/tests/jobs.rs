@@ -54,7 +54,7 @@ fn simulated_rows_are_returned_or_written() {
     assert_eq!(rows, [65_536, 4_464]);
     let last = response.blocks[1].columns();
     assert!(matches!(&last[0].values, PlainValues::Whole(ids) if ids.last() == Some(&70_000)));
-    assert!(matches!(&last[5].values, PlainValues::Single(_)) && last[5].name == "p_white");
+    assert!(matches!(&last[11].values, PlainValues::Single(_)) && last[11].name == "p_white");
 
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("normal.csv");

@@ -287,29 +287,36 @@ fn unsound_tables_and_options_are_refused() {
     assert!(matches!(option(&|options| options.prior_shift = 0.5), Error::Incompatible { .. }));
 }
 
-/// A rare name depends only on its class, and is the same for the same seed and person.
+/// An attribute depends only on the class, and is the same for the same seed, number and person.
 #[test]
-fn rare_names_are_drawn_by_class() {
+fn attributes_are_drawn_by_class() {
     let voters = Voters::new(&tables(), &VoterOptions::default()).unwrap();
     let k = voters.classes();
     // One name for each class, and one that all classes share.
     let weights =
         |name: usize| (0..k).map(|class| if name == class || name == k { 3.0 } else { 0.0 }).collect::<Vec<f64>>();
     let names: Vec<Vec<f64>> = (0..=k).map(weights).collect();
-    let rare = RareNames::new(&names, 0).unwrap();
-    let mut shared = 0;
-    for index in 0..20_000 {
+    let attribute = |number, seed| Attribute::new(&names, "rare name", number, seed).unwrap();
+    let is_shared = |attribute: &Attribute, index: u64| {
         let voter = voters.person(index);
-        let name = rare.of(index, &voter) as usize;
+        let name = attribute.of(index, &voter) as usize;
         assert!(name == usize::from(voter.truth) || name == k);
-        shared += u32::from(name == k);
-        assert_eq!(rare.of(index, &voter) as usize, name);
+        name == k
+    };
+    let (first, second) = (attribute(0, 0), attribute(1, 0));
+    let mut counts = [[0_u32; 2]; 2];
+    for index in 0..20_000 {
+        counts[usize::from(is_shared(&first, index))][usize::from(is_shared(&second, index))] += 1;
     }
-    assert!((9_700..10_300).contains(&shared), "{shared}");
-    let first: Vec<u32> = (0..8).map(|index| u32::from(rare.of(index, &voters.person(index)) as usize == k)).collect();
-    let other = RareNames::new(&names, 1).unwrap();
-    assert!((0..64).any(|index| rare.of(index, &voters.person(index)) != other.of(index, &voters.person(index))));
+    let again = attribute(0, 0);
+    assert!((0..64).all(|index| is_shared(&first, index) == is_shared(&again, index)));
+    // Five standard deviations: attributes with different numbers are independent.
+    assert!(counts.iter().flatten().all(|count| (4_694..=5_306).contains(count)), "{counts:?}");
+    assert!((0..64).any(|index| is_shared(&first, index) != is_shared(&attribute(0, 1), index)));
     // Do not change: published files depend on these values.
-    assert_eq!(first, [0, 0, 0, 1, 1, 0, 0, 0]);
-    assert!(RareNames::new(&[vec![1.0, 0.0]], 0).is_err(), "nobody of the second class");
+    let frozen = |attribute: &Attribute| (0..8).map(|index| u32::from(is_shared(attribute, index))).collect::<Vec<_>>();
+    assert_eq!(frozen(&first), [0, 0, 0, 1, 1, 0, 0, 0]);
+    assert_eq!(frozen(&second), [0, 0, 0, 0, 0, 0, 0, 0]);
+    let error = Attribute::new(&[vec![1.0, 0.0]], "ZIP code", 0, 0).unwrap_err().to_string();
+    assert!(error.starts_with("the total of class 1 in the ZIP code table is 0"), "{error}");
 }

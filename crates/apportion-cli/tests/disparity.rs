@@ -26,7 +26,7 @@ fn voters(rows: usize) -> TempDir {
         let rate = if line.split(',').nth(race) == Some("white") { 0.7 } else { 0.4 };
         let missing = |salt: u64, value: String| if chance(salt) < 0.1 { String::new() } else { value };
         match row {
-            0 => format!("{line},voted,party,price\n"),
+            0 => format!("{},voted,party,price\n", line.replace("party,voted", "simulated_party,simulated_voted")),
             _ => format!(
                 "{line},{},{},{}\n",
                 missing(1, u8::from(chance(2) < rate).to_string()),

@@ -16,6 +16,7 @@ fn files(folder: &Path) {
     let made = "made.csv";
     run(folder, &["simulate", "voters", "--rows", "300", "--seed", "5", "-o", made, "-q"]);
     let table = fs::read_to_string(folder.join(made)).unwrap().replacen("id,", "voter_id,", 1);
+    let table = table.replacen("party,voted,", "simulated_party,simulated_voted,", 1);
     fs::write(folder.join("scores.csv"), &table).unwrap();
     run(folder, &["label", "scores.csv", "-o", "labeled.csv", "-q"]);
     run(folder, &["label", "scores.csv", "-o", "scores.parquet", "--as", "other", "-q"]);

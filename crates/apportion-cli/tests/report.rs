@@ -387,7 +387,9 @@ fn a_demonstration_ends_with_labels_that_are_right_in_each_county() {
     );
     let labeled = read(path, "demo/labeled.csv");
     assert_eq!(labeled.lines().count(), 3001);
-    assert!(labeled.starts_with("id,county,county_fips,surname,race,p_white,"), "{}", &labeled[..200]);
+    assert!(
+        labeled.starts_with("id,county,county_fips,tract,block_group,zip,first_name,surname,party,voted,race,p_white,")
+    );
 }
 
 /// Returns the whole numbers of a line.

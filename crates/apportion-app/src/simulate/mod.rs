@@ -1,5 +1,7 @@
 //! The job `simulate`: any number of simulated people with known truth.
 
+mod attributes;
+mod merged_classes;
 mod paper;
 mod voters;
 
@@ -65,7 +67,7 @@ impl Request {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Population {
-    /// A voter file of North Carolina, with the scores that BISG would give.
+    /// A voter file of North Carolina, with the scores that BISG would compute from surname and county.
     Voters(Voters),
     /// Points with normal noise around the true class, as in the paper's simulations.
     Normal(Normal),
@@ -102,7 +104,7 @@ impl Population {
     }
 }
 
-/// A voter file: county and class from the Census of North Carolina, and surname by class.
+/// A voter file of North Carolina: names and places from Census tables by class, and a made-up party and turnout.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Voters {

@@ -1,23 +1,28 @@
-//! Rows of a simulated voter file: people with names and counties, and the scores that BISG would compute.
-
-use std::collections::BTreeMap;
+//! Rows of a simulated voter file: people with names and places, party and turnout, and the scores that BISG would compute
+//! from the surname and the county.
 
 use std::collections::HashSet;
 
-use apportion::simulate::{RareNames, Voter, VoterOptions, VoterTables};
-use apportion::text::{Message, Setting};
-use apportion_bisg::census::{ALL_OTHER_NAMES, CLASSES, CensusTable, NC_VOTER_SHARES, counties, surnames};
+use apportion::simulate::{Attribute, Voter, VoterOptions, VoterTables};
+use apportion_bisg::census::{ALL_OTHER_NAMES, CensusTable, NC_VOTER_SHARES, counties, surnames};
 use apportion_io::{PlainColumn, PlainRows, PlainValues};
 
+use super::attributes::{Attributes, PersonAttributes};
+use super::merged_classes::MergedClasses;
 use super::{RowMaker, Voters, score_columns};
-use crate::{Error, Result};
+use crate::Result;
 
-/// Makes rows with the columns `id`, `county`, `county_fips`, `surname`, `race` and, unless left out, scores.
+/// The number of the attribute rare surname.
+const RARE_SURNAME: u16 = 0;
+
+/// Makes rows with the columns `id`, `county`, `county_fips`, `tract`, `block_group`, `zip`, `first_name`, `surname`,
+/// `party`, `voted`, `race` and, unless left out, scores.
 pub(super) struct VoterRows {
     voters: apportion::simulate::Voters,
-    rare: RareNames,
+    rare: Attribute,
     /// The names that the row for all other names represents.
     rare_names: Vec<String>,
+    attributes: Attributes,
     classes: Vec<&'static str>,
     has_scores: bool,
     double: bool,
@@ -40,10 +45,10 @@ impl VoterRows {
             ..VoterOptions::default()
         };
         let voters = apportion::simulate::Voters::new(&tables, &options)?;
-        let (rare_names, people) = rare_names(&merged);
-        let rare = RareNames::new(&people, seed)?;
-        let has_scores = !settings.no_scores;
-        Ok(VoterRows { voters, rare, rare_names, classes: merged.classes, has_scores, double })
+        let (attributes, (rare_names, people)) = rayon::join(|| Attributes::new(&merged, seed), || rare_names(&merged));
+        let rare = Attribute::new(&people, "rare surname", RARE_SURNAME, seed)?;
+        let (attributes, has_scores) = (attributes?, !settings.no_scores);
+        Ok(VoterRows { voters, rare, rare_names, attributes, classes: merged.classes, has_scores, double })
     }
 
     fn surname(&self, index: u64, voter: &Voter) -> &str {
@@ -57,17 +62,24 @@ impl VoterRows {
 impl RowMaker for VoterRows {
     fn rows(&self, start: u64, rows: u64) -> PlainRows {
         let people: Vec<(u64, Voter)> = (start..start + rows).map(|index| (index, self.voters.person(index))).collect();
+        let attributes: Vec<PersonAttributes<'_>> =
+            people.iter().map(|(index, voter)| self.attributes.of(*index, voter)).collect();
         let county = |voter: &Voter| &counties()[voter.county as usize];
-        let county_names = people.iter().map(|(_, voter)| county(voter).name);
-        let county_codes = people.iter().map(|(_, voter)| county(voter).fips);
         let surnames = people.iter().map(|(index, voter)| self.surname(*index, voter));
-        let truth = people.iter().map(|(_, voter)| self.classes[usize::from(voter.truth)]);
+        let text = |name: &str, texts| PlainColumn::new(name, PlainValues::Text(texts));
+        let whole = |name: &str, numbers| PlainColumn::new(name, PlainValues::Whole(numbers));
         let mut columns = vec![
-            PlainColumn::new("id", PlainValues::Whole((start + 1..=start + rows).collect())),
-            PlainColumn::new("county", PlainValues::Text(county_names.collect())),
-            PlainColumn::new("county_fips", PlainValues::Text(county_codes.collect())),
-            PlainColumn::new("surname", PlainValues::Text(surnames.collect())),
-            PlainColumn::new("race", PlainValues::Text(truth.collect())),
+            whole("id", (start + 1..=start + rows).collect()),
+            text("county", people.iter().map(|(_, voter)| county(voter).name).collect()),
+            text("county_fips", people.iter().map(|(_, voter)| county(voter).fips).collect()),
+            text("tract", attributes.iter().map(|own| own.tract).collect()),
+            text("block_group", attributes.iter().map(|own| own.block_group).collect()),
+            text("zip", attributes.iter().map(|own| own.zip).collect()),
+            text("first_name", attributes.iter().map(|own| own.first_name).collect()),
+            text("surname", surnames.collect()),
+            text("party", attributes.iter().map(|own| own.party).collect()),
+            whole("voted", attributes.iter().map(|own| own.voted.into()).collect()),
+            text("race", people.iter().map(|(_, voter)| self.classes[usize::from(voter.truth)]).collect()),
         ];
         if self.has_scores {
             let k = self.classes.len();
@@ -81,60 +93,11 @@ impl RowMaker for VoterRows {
     }
 }
 
-/// The classes of the Census, some of them merged.
-struct MergedClasses {
-    classes: Vec<&'static str>,
-    /// The index in `classes` of each class of the Census.
-    indices: [usize; CLASSES.len()],
-}
-
-impl MergedClasses {
-    fn new(merge: &BTreeMap<String, String>) -> Result<MergedClasses> {
-        let known = |name: &str| CLASSES.iter().position(|class| *class == name.trim());
-        let mut into: [usize; CLASSES.len()] = std::array::from_fn(|class| class);
-        for (from, to) in merge {
-            match (known(from), known(to)) {
-                (Some(from), Some(to)) if from != to => into[from] = to,
-                (Some(_) | None, Some(_) | None) => {
-                    let pair = format!("{from}={to}");
-                    let problem = format!(": {pair:?} is not CLASS=CLASS, of {}", CLASSES.join(", "));
-                    return Err(Error::Settings(Message::from(Setting::Merge) + problem));
-                }
-            }
-        }
-        let kept: Vec<usize> = (0..CLASSES.len()).filter(|&class| into[class] == class).collect();
-        let mut indices = [0; CLASSES.len()];
-        for class in 0..CLASSES.len() {
-            let Some(index) = kept.iter().position(|&kept| kept == into[class]) else {
-                let problem = format!(
-                    ": {} is merged into a class that is itself merged; merge both into the same class",
-                    CLASSES[class]
-                );
-                return Err(Error::Settings(Message::from(Setting::Merge) + problem));
-            };
-            indices[class] = index;
-        }
-        Ok(MergedClasses { classes: kept.iter().map(|&class| CLASSES[class]).collect(), indices })
-    }
-
-    /// Returns the people of each class after merging.
-    fn sums(&self, people: &[f64; CLASSES.len()]) -> Vec<f64> {
-        let mut sums = vec![0.0; self.classes.len()];
-        for (people, &index) in people.iter().zip(&self.indices) {
-            sums[index] += people;
-        }
-        sums
-    }
-}
-
 /// Returns the surnames that the row for all other names represents, and their people by class.
 fn rare_names(merged: &MergedClasses) -> (Vec<String>, Vec<Vec<f64>>) {
     let common: HashSet<&str> = surnames().iter().map(|surname| surname.name).collect();
     let all = CensusTable::Surnames2020.load();
-    let counts = all.counts.iter().flatten();
-    let rows = all.keys().zip(counts).zip(all.values.chunks_exact(CLASSES.len()));
-    let people = |count: f64, shares: &[f64]| merged.sums(&std::array::from_fn(|class| count * shares[class]));
-    rows.filter(|((name, _), _)| !common.contains(name))
-        .map(|((name, &count), shares)| (name.to_owned(), people(count as f64, shares)))
-        .unzip()
+    let people = merged.people(all.counts.iter().flatten().map(|&count| count as f64), &all.values);
+    let rare = all.keys().zip(people).filter(|(name, _)| !common.contains(name));
+    rare.map(|(name, people)| (name.to_owned(), people)).unzip()
 }

@@ -20,7 +20,7 @@ mod worst_case;
 
 pub use categorical::Categorical;
 pub use normal::{Normal, PAPER_PRIOR};
-pub use voters::{RareNames, Voter, VoterOptions, VoterTables, Voters};
+pub use voters::{Attribute, Voter, VoterOptions, VoterTables, Voters};
 pub use worst_case::WorstCase;
 
 use crate::scores::Label;

@@ -24,7 +24,8 @@ const CELL: u64 = 0x766f_7465_0000_0000;
 const SURNAME: u64 = CELL + 1;
 const COUNTY_NOISE: u64 = CELL + 2;
 const SURNAME_NOISE: u64 = CELL + 4;
-const RARE_NAME: u64 = CELL + 6;
+/// The salt of the attribute with the number 0. Add no salts after it.
+const ATTRIBUTE: u64 = CELL + 6;
 
 /// Maximum number of rows of a table, so that its cells can be indexed with 32 bits.
 const MOST_ROWS: usize = 1 << 24;
@@ -134,12 +135,11 @@ impl Voters {
         let assumed = mix(&margin, &counties.shares, options.prior_shift);
         let cells = disturbed(&counties.times(&margin), options, COUNTY_NOISE);
         let names = disturbed(&surnames.values, options, SURNAME_NOISE);
-        let names_of = |class| names.iter().skip(class).step_by(surnames.classes).copied().collect::<Vec<f64>>();
         Ok(Voters {
             classes: counties.classes,
             seed: options.seed,
             cells: Alias::new(&cells),
-            surnames: (0..surnames.classes).map(|class| Alias::new(&names_of(class))).collect(),
+            surnames: by_class(&names, surnames.classes),
             prior: counties.times(&assumed),
             likelihood: surnames.values,
             sharpen: options.sharpen,
@@ -181,28 +181,49 @@ impl Voters {
     }
 }
 
-/// The rare names combined in one row of a surname table. Draws the name of a person of that row; scores depend on the
-/// row only.
+/// A further attribute of the people, such as the first name or the name of a person whose row stands for all rare
+/// surnames. It depends on the class; scores do not use it.
+///
+/// ```
+/// use apportion::simulate::{Attribute, VoterOptions, VoterTables, Voters};
+///
+/// let tables = VoterTables { counties: vec![vec![90.0, 10.0]], surnames: vec![vec![1.0, 1.0]] };
+/// let voters = Voters::new(&tables, &VoterOptions { seed: 7, ..VoterOptions::default() })?;
+/// let names = ["ANNA", "MARIA"];
+/// let first_names = Attribute::new(&[vec![3.0, 1.0], vec![0.0, 4.0]], "first name", 1, 7)?;
+/// let name = names[first_names.of(0, &voters.person(0)) as usize];
+/// assert!(name == "ANNA" || voters.person(0).truth == 1);
+/// # Ok::<(), apportion::Error>(())
+/// ```
 #[derive(Clone, Debug)]
-pub struct RareNames {
+pub struct Attribute {
     seed: u64,
-    /// The distribution of names for each class.
-    names: Vec<Alias>,
+    salt: u64,
+    /// The distribution of the values for each class.
+    values: Vec<Alias>,
 }
 
-impl RareNames {
-    /// Creates the distribution from the weights of each rare name: for each class, the number of people with the name.
-    pub fn new(names: &[Vec<f64>], seed: u64) -> Result<RareNames> {
-        let table = Conditional::new(names, "rare name", None)?;
-        let names_of = |class| table.values.iter().skip(class).step_by(table.classes).copied().collect::<Vec<f64>>();
-        Ok(RareNames { seed, names: (0..table.classes).map(|class| Alias::new(&names_of(class))).collect() })
+impl Attribute {
+    /// Creates an attribute from the weight of each class for each value, such as the number of people of the class with
+    /// that first name. `what` names a value in error messages. Attributes with different numbers are independent given
+    /// the class.
+    pub fn new(table: &[Vec<f64>], what: &str, number: u16, seed: u64) -> Result<Attribute> {
+        let table = Conditional::new(table, what, None)?;
+        let salt = ATTRIBUTE + u64::from(number);
+        Ok(Attribute { seed, salt, values: by_class(&table.values, table.classes) })
     }
 
-    /// Returns the rare name of the person at an index.
+    /// Returns the row of the table with the value of the person at an index.
     #[inline]
     pub fn of(&self, index: u64, voter: &Voter) -> u32 {
-        self.names[usize::from(voter.truth)].draw(seed::hash(self.seed, index, RARE_NAME))
+        self.values[usize::from(voter.truth)].draw(seed::hash(self.seed, index, self.salt))
     }
+}
+
+/// Returns the distribution of the rows for each class, from weights in row-major order.
+fn by_class(weights: &[f64], classes: usize) -> Vec<Alias> {
+    let of_class = |class| weights.iter().skip(class).step_by(classes).copied().collect::<Vec<f64>>();
+    (0..classes).map(|class| Alias::new(&of_class(class))).collect()
 }
 
 /// A table of weights as class shares and, for each class, the shares of the rows within it.
