@@ -13,8 +13,8 @@ use apportion_app::rule::{RuleName, RuleSettings};
 use apportion_app::simulate::{Population, Voters};
 use apportion_app::table::TableSettings;
 use apportion_app::{
-    Context, Error, apply, audit, compare, demo, disparity, export, fit, frontier, label, predict, reproduce, simulate,
-    tables, verify,
+    Context, Error, apply, audit, compare, demo, disparity, explain, export, fit, frontier, label, predict, reproduce,
+    simulate, tables, verify,
 };
 use apportion_io::{MemoryTable, PlainColumn, PlainValues, SharedColumn, SharedValues};
 use serde::Serialize;
@@ -268,6 +268,11 @@ fn scores_are_made_from_names_and_places_in_memory() {
         (request.tables.clone(), request.surnames.clone(), request.geography.clone());
     other.source.batch_rows = 2;
     assert_eq!(predict::run(&other, &context()).unwrap().scores, response.scores);
+    // Each row is explained, also if its name is a word of a dictionary.
+    for (row, (score, name)) in (1..).zip(white.iter().zip(["SMITH", "JONES", "SMITH"])) {
+        let explained = explain::run(&explain::Request { predict: other.clone(), row }, &context()).unwrap();
+        assert_eq!((explained.scores[0], explained.surname.rows[0].key.as_str()), (*score, name));
+    }
 
     // Raking to shares in memory without a name, and to named margins by surname and place.
     let margin = vec![("class".to_owned(), texts(&["white", "black"])), ("share".to_owned(), vec![0.5, 0.5].into())];

@@ -128,12 +128,12 @@ fn explain(request: &Request, context: &Context) -> Result<Response> {
     let found = FoundRow::find(&input, &columns.all(), request.row, context)?;
 
     let lookup = Lookup { columns, bisg, margins: margins.as_ref(), writes_counties: false };
-    let only_row = Some(found.first + found.row);
+    let row = found.first + found.row;
     let margin = setup.margin.as_deref();
-    let all = AllPeople::collect(&predict, &input, lookup, margin, classes.names(), only_row, context)?;
+    let all = AllPeople::collect(&predict, &input, lookup, margin, classes.names(), Some(row), context)?;
     let people = People::new(&found.batch, lookup, &mut NameCache::default())?;
     let scored = people.score_one(lookup, all.adjustment(found.first, lookup), found.row);
-    let scored = scored.ok_or_else(|| no_row(&input, request.row, only_row.unwrap_or_default()))?;
+    let scored = scored.ok_or_else(|| no_row(&input, request.row, row))?;
     let explanation = Explanation { request: &predict, setup: &setup, tables: &tables, all: &all, scored: &scored };
     let inputs = match input.names().len() {
         1 => input.name(0).display().to_string(),
