@@ -70,9 +70,9 @@ def simulate_voters(
     """Simulates a voter file of North Carolina: names and places from Census tables, party, turnout and BISG scores.
 
     The columns are `id`, `county`, `county_fips`, `tract`, `block_group`, `zip`, `first_name`, `surname`, `party`,
-    `voted` (0 or 1), the true class `race`, and scores from surname and county, unless `no_scores` is set; `predict` computes
-    scores from all names and places. ZIP codes are drawn independently of counties. Party and turnout are made up: they
-    depend on the class, and on the share of white adults in the tract (party) or the county (turnout).
+    `voted` (0 or 1), the true class `race`, and, unless `no_scores` is set, scores from surname and county. ZIP codes are
+    drawn independently of counties. Party and turnout are made up: they depend on the class, and on the share of white
+    people among the adults of the tract (party) or the county (turnout).
 
     >>> import apportion
     >>> voters = apportion.simulate_voters(1000, seed=1)

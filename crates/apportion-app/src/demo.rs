@@ -118,7 +118,7 @@ fn steps(request: &Request, counties: &Path, margin: &Path, report: &Path) -> Ve
     .with(Setting::Output, &people)
     .set(Setting::Force);
     let predict = Step::new(
-        "Scores from names and block groups. Census tables are built in; the margin has the class shares of registered voters.",
+        "Scores from names and block groups by built-in Census tables. The margin has the shares of registered voters.",
         "predict",
         &[&people],
     )

@@ -11,12 +11,13 @@
 //! and has voted     with probability (1 − w) · TURNOUT[r][0] + w · TURNOUT[r][1]
 //! ```
 //!
-//! where t and w are the shares of white people among the adults of the tract and of the county. [`PARTIES`] and [`TURNOUT`]
-//! are realistic, but made up. A merged class has the sums of the tables, and the mean probabilities of its voters.
+//! where t and w are the shares of white people among the adults of the tract and of the county. [`PARTIES`] and
+//! [`TURNOUT`] are realistic, but made up. A merged class has the sums of the tables, and the mean probabilities of its
+//! voters.
 //!
 //! Given class and county, all attributes are independent of the surname, and turnout is independent of all other
-//! attributes. So an analysis of turnout by county satisfies the assumption of BIRDiE, also with scores by block group. The
-//! party depends on the tract, so an analysis of parties by county satisfies it only with scores by county.
+//! attributes. So an analysis of turnout by county satisfies the assumption of BIRDiE, also with scores by block group.
+//! The party depends on the tract, so an analysis of parties by county satisfies it only with scores by county.
 
 use std::collections::HashSet;
 use std::ops::Range;

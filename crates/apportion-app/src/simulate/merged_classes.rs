@@ -62,7 +62,8 @@ impl MergedClasses {
         all.iter().zip(self.sums(&NC_VOTER_SHARES)).map(|(sum, share)| sum / share).collect()
     }
 
-    /// Returns the people of each class after merging, from the number of people and the shares of the classes, row by row.
+    /// Returns the people of each class after merging, from the number of people and the shares of the classes, row by
+    /// row.
     pub(super) fn people(&self, counts: impl Iterator<Item = f64>, shares: &[f64]) -> Vec<Vec<f64>> {
         let rows = counts.zip(shares.as_chunks().0);
         rows.map(|(count, shares)| self.sums(&shares.map(|share| count * share))).collect()

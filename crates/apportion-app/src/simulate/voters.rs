@@ -1,5 +1,5 @@
-//! Rows of a simulated voter file: people with names and places, party and turnout, and the scores that BISG would compute
-//! from the surname and the county.
+//! Rows of a simulated voter file: people with names and places, party and turnout, and the scores that BISG would
+//! compute from the surname and the county.
 
 use std::collections::HashSet;
 

@@ -204,9 +204,9 @@ pub struct Attribute {
 }
 
 impl Attribute {
-    /// Creates an attribute from the weight of each class for each value, such as the number of people of the class with
-    /// that first name. `what` names a value in error messages. Attributes with different numbers are independent given
-    /// the class.
+    /// Creates an attribute from the weight of each class for each value, such as the number of people of the class
+    /// with that first name. `what` names a value in error messages. Attributes with different numbers are independent
+    /// given the class.
     pub fn new(table: &[Vec<f64>], what: &str, number: u16, seed: u64) -> Result<Attribute> {
         let table = Conditional::new(table, what, None)?;
         let salt = ATTRIBUTE + u64::from(number);
