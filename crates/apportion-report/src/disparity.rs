@@ -23,8 +23,27 @@ pub struct Disparity {
     pub unknown: Counts,
     /// The estimators, in display order.
     pub estimators: Vec<Estimator>,
+    /// Whether estimates with an effective sample size below 5 are shown.
+    pub shows_small: bool,
+    /// How BIRDiE was fitted, if it was.
+    pub birdie: Option<BirdieFit>,
     /// Further remarks for the reader.
     pub remarks: Vec<String>,
+}
+
+/// How BIRDiE was fitted.
+#[derive(Clone, Debug)]
+pub struct BirdieFit {
+    /// Whether groups are pooled partially.
+    pub is_pooled: bool,
+    /// The number of groups; 1 without groups.
+    pub groups: usize,
+    /// Expected people of each class per group, on average.
+    pub people_per_group: Vec<f64>,
+    /// The number of bootstrap replicates.
+    pub replicates: u32,
+    /// Whether it converged.
+    pub converged: bool,
 }
 
 /// The results of one estimator.
@@ -126,9 +145,19 @@ impl Disparity {
         self.levels.len().max(1)
     }
 
-    /// Returns an estimator's figure for a class, if its effective sample size is large enough to show.
+    /// Returns an estimator's figure for a class, unless it is hidden.
     pub fn figure<'a>(&self, own: &'a Estimator, level: usize, class: usize) -> Option<&'a Figure> {
-        own.estimates.get(level)?.classes[class].as_ref().filter(|figure| figure.effective_n >= FEWEST as f64 - 1e-6)
+        own.estimates.get(level)?.classes[class].as_ref().filter(|figure| self.is_shown(figure))
+    }
+
+    fn is_shown(&self, figure: &Figure) -> bool {
+        self.shows_small || figure.effective_n >= FEWEST as f64 - 1e-6
+    }
+
+    /// Returns whether the estimate for a class is hidden, because its effective sample size is small.
+    pub fn is_hidden(&self, own: &Estimator, level: usize, class: usize) -> bool {
+        let figure = own.estimates.get(level).and_then(|own| own.classes[class].as_ref());
+        figure.is_some_and(|figure| !self.is_shown(figure))
     }
 
     /// Returns the figure of a class minus that of the class that the others are compared with.

@@ -2,12 +2,13 @@
 //! `audit`.
 
 use apportion::estimate::{
-    Birdie, BirdieOptions, CellBounds, IMPUTATIONS, Imputed, LabelEstimator, Outcomes, SMALL_CELL, Weighted,
+    Birdie, BirdieOptions, CellBounds, FEW_PER_GROUP, IMPUTATIONS, Imputed, LabelEstimator, Outcomes, Pooling,
+    SMALL_CELL, Weighted,
 };
 use apportion::text::{Message, Setting};
 use apportion::{Scores, Settings};
 use apportion_io::{OutcomeColumn, Table, TableOptions};
-use apportion_report::{Disparity, Estimator, LabelKind, Method};
+use apportion_report::{BirdieFit, Disparity, Estimator, LabelKind, Method};
 use serde::{Deserialize, Serialize};
 
 use crate::labels::Assignment;
@@ -25,6 +26,23 @@ pub struct OutcomeSettings {
     pub cells: Vec<String>,
     /// The class with which others are compared.
     pub against: Option<String>,
+    /// How BIRDiE combines groups.
+    pub pooling: Pooling,
+    /// Whether to skip the bootstrap of BIRDiE.
+    pub no_bootstrap: bool,
+    /// Whether estimates from few people are shown.
+    pub small_cells: SmallCells,
+}
+
+/// Whether estimates with an effective sample size below 5 are shown: in text, files, JSON, reports and Python alike.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SmallCells {
+    /// They are hidden, because they could identify individuals.
+    #[default]
+    Hide,
+    /// They are shown.
+    Show,
 }
 
 impl OutcomeSettings {
@@ -44,6 +62,9 @@ impl OutcomeSettings {
             (self.outcome_value.is_some(), Setting::OutcomeValue),
             (!self.cells.is_empty(), Setting::Cells),
             (self.against.is_some(), Setting::Against),
+            (self.pooling != Pooling::default(), Setting::Pooling),
+            (self.no_bootstrap, Setting::NoBootstrap),
+            (self.small_cells != SmallCells::default(), Setting::SmallCells),
         ];
         match given.into_iter().find(|(given, _)| *given && self.outcome.is_none()) {
             Some((_, setting)) => {
@@ -74,6 +95,8 @@ pub struct DisparityBuilder<'a> {
     weighted: Weighted,
     bounds: Option<CellBounds>,
     against: usize,
+    birdie: BirdieOptions,
+    small_cells: SmallCells,
     labels: Vec<Estimator>,
 }
 
@@ -109,8 +132,24 @@ impl<'a> DisparityBuilder<'a> {
         };
         let weighted = Weighted::of(scores, &outcomes).map_err(|error| table.locate(error))?;
         let against = against.unwrap_or_else(|| weighted.largest());
-        let (outcome, labels) = (outcome.clone(), Vec::new());
-        Ok(Some(DisparityBuilder { table, scores, outcome, outcomes, weighted, bounds, against, labels }))
+        let (outcome, labels, small_cells) = (outcome.clone(), Vec::new(), settings.small_cells);
+        let mut birdie = BirdieOptions { pooling: settings.pooling, ..BirdieOptions::default() };
+        if settings.no_bootstrap {
+            birdie.replicates = 0;
+        }
+        let builder = DisparityBuilder {
+            table,
+            scores,
+            outcome,
+            outcomes,
+            weighted,
+            bounds,
+            against,
+            birdie,
+            small_cells,
+            labels,
+        };
+        Ok(Some(builder))
     }
 
     /// Adds labels; if there are several draws, those of the first.
@@ -154,15 +193,23 @@ impl<'a> DisparityBuilder<'a> {
         let imputed = Imputed::of(scores, outcomes, IMPUTATIONS, settings.seed).map_err(locate)?;
         estimators.push(own("imputed", Method::Imputed, imputed.estimates()));
         let mut remarks = left_out(&self.weighted);
+        let mut fit = None;
         if outcomes.are_numbers() {
             let why = format!("BIRDiE and bounds require a share, but {} is a number; ", self.outcome);
             let fix = (context.name_setting)(Setting::OutcomeValue, Some("VALUE"));
             remarks.push(format!("{why}choose a value to count with {fix}."));
         } else {
-            let options = BirdieOptions { seed: settings.seed, ..BirdieOptions::default() };
-            let birdie = Birdie::fit_from(scores, outcomes, &self.weighted, &options).map_err(locate)?;
+            let options = BirdieOptions { seed: settings.seed, ..self.birdie };
+            let birdie = Birdie::fit(scores, outcomes, &options).map_err(locate)?;
             estimators.push(own("BIRDiE", Method::Birdie, birdie.estimates().to_vec()));
-            remarks.extend(about_birdie(&birdie, &self.weighted, options.replicates));
+            remarks.extend(about_birdie(&birdie, &options, scores.classes().names(), context));
+            fit = Some(BirdieFit {
+                is_pooled: birdie.is_pooled(),
+                groups: birdie.groups,
+                people_per_group: birdie.people_per_group,
+                replicates: options.replicates,
+                converged: birdie.converged,
+            });
         }
         if let Some(bounds) = &self.bounds {
             estimators.push(own("bounds", Method::Bounds, bounds.estimates()));
@@ -176,6 +223,8 @@ impl<'a> DisparityBuilder<'a> {
             known: self.weighted.known(),
             unknown: self.weighted.unknown(),
             estimators,
+            birdie: fit,
+            shows_small: self.small_cells == SmallCells::Show,
             remarks,
         })
     }
@@ -188,13 +237,35 @@ fn left_out(weighted: &Weighted) -> Vec<String> {
     if unknown > 0 { vec![remark] } else { Vec::new() }
 }
 
-fn about_birdie(birdie: &Birdie, weighted: &Weighted, replicates: u32) -> Vec<String> {
+fn about_birdie(birdie: &Birdie, options: &BirdieOptions, classes: &[String], context: &Context) -> Vec<String> {
     let mut remarks = Vec::new();
     if !birdie.converged {
         remarks.push(format!("BIRDiE did not converge in {} passes; its estimates are approximate.", birdie.passes));
     }
-    if (birdie.bootstrap_rows as u64) < weighted.known().rows {
-        let rows = text::count(birdie.bootstrap_rows as u64);
+    let fewest = (0..classes.len())
+        .filter(|&class| birdie.people_per_group[class] > 0.0)
+        .min_by(|&a, &b| birdie.people_per_group[a].total_cmp(&birdie.people_per_group[b]))
+        .filter(|&class| birdie.groups > 1 && birdie.people_per_group[class] < FEW_PER_GROUP);
+    if let Some(class) = fewest {
+        let few = format!(
+            "On average, a group has only {:.1} expected people of class {}",
+            birdie.people_per_group[class], classes[class]
+        );
+        if birdie.is_pooled() {
+            remarks.push(format!(
+                "{few}, so BIRDiE pools the groups partially: small groups are shrunk to the others. This assumes that \
+                 differences between groups are unrelated to the share of the class in them."
+            ));
+        } else {
+            let partial = (context.name_setting)(Setting::Pooling, Some("partial"));
+            remarks.push(format!(
+                "{few}. With separate groups, BIRDiE is biased toward the weighted estimate and its intervals are too \
+                 narrow; use {partial}."
+            ));
+        }
+    }
+    if birdie.is_sampled {
+        let (replicates, rows) = (options.replicates, text::count(birdie.bootstrap_rows as u64));
         remarks.push(format!(
             "The standard errors of BIRDiE come from {replicates} bootstrap samples of {rows} random rows, scaled to all rows."
         ));

@@ -5,7 +5,7 @@ use apportion::audit::Interval;
 use super::{ClassContract, DisparityContract, EstimatorContract};
 use crate::results::{CsvTable, cell, number};
 
-const HEADER: [&str; 14] = [
+const HEADER: [&str; 15] = [
     "estimator",
     "method",
     "value",
@@ -20,6 +20,7 @@ const HEADER: [&str; 14] = [
     "gap_error",
     "gap_low",
     "gap_high",
+    "hidden",
 ];
 
 impl DisparityContract {
@@ -36,7 +37,7 @@ impl DisparityContract {
     }
 }
 
-fn row(estimator: &EstimatorContract, value: &str, class: &ClassContract, against: &str) -> [String; 14] {
+fn row(estimator: &EstimatorContract, value: &str, class: &ClassContract, against: &str) -> [String; 15] {
     let ends = |interval: Option<Interval>| [number(interval.map(|own| own.low)), number(interval.map(|own| own.high))];
     let [low, high] = ends(class.interval);
     let gap = class.gap.as_ref();
@@ -56,5 +57,6 @@ fn row(estimator: &EstimatorContract, value: &str, class: &ClassContract, agains
         number(gap.and_then(|gap| gap.error)),
         gap_low,
         gap_high,
+        class.hidden.to_string(),
     ]
 }

@@ -14,8 +14,8 @@ use apportion_io::{ClassColumn, Input, Table};
 use apportion_report::{Disparity, LabelKind};
 use serde::{Deserialize, Serialize};
 
-pub use builder::{DisparityBuilder, OutcomeSettings};
-pub use contract::{ClassContract, DisparityContract, EstimatorContract, GapContract, ValueContract};
+pub use builder::{DisparityBuilder, OutcomeSettings, SmallCells};
+pub use contract::{BirdieContract, ClassContract, DisparityContract, EstimatorContract, GapContract, ValueContract};
 
 use crate::class_map::ClassMap;
 use crate::existing_labels::{self, Uncoded};

@@ -31,8 +31,8 @@ pub(super) fn text(own: &Disparity) -> Message {
         blocks.push(Message::from(format!("… and {more}; use ")) + Setting::Json + " to see all values");
     }
     if hides_estimates(own) {
-        let hidden = "–: the effective sample size is below 5; use ";
-        blocks.push(Message::from(hidden) + Setting::Json + " to see such estimates");
+        let hidden = "–: hidden, because the effective sample size is below 5; use ";
+        blocks.push(Message::from(hidden) + Setting::SmallCells.with("show") + " to show such estimates");
     }
     blocks.extend(own.sentence().map(Message::from));
     let mut methods: Vec<Method> = own.estimators.iter().map(|own| own.method).collect();
@@ -44,10 +44,7 @@ pub(super) fn text(own: &Disparity) -> Message {
 
 /// Returns whether the tables omit estimates of classes with a small effective sample size.
 fn hides_estimates(own: &Disparity) -> bool {
-    let hides = |each: &Estimator, level: usize| {
-        let classes = each.estimates.get(level).map_or(&[][..], |estimates| &estimates.classes[..]);
-        (0..classes.len()).any(|class| classes[class].is_some() && own.figure(each, level, class).is_none())
-    };
+    let hides = |each: &Estimator, level: usize| (0..own.classes.len()).any(|class| own.is_hidden(each, level, class));
     (0..own.shown().min(SHOWN)).any(|level| own.estimators.iter().any(|each| hides(each, level)))
 }
 

@@ -36,6 +36,17 @@ const LEARNERS: &[(&str, &str)] = &[
     ("forest", "A random forest"),
 ];
 
+const POOLING: &[(&str, &str)] = &[
+    ("auto", "Partial if a class has fewer than 20 expected people per group on average, otherwise none"),
+    ("none", "Each group is estimated separately"),
+    ("partial", "Estimates of small groups are shrunk to those of the others"),
+];
+
+const SMALL_CELLS: &[(&str, &str)] = &[
+    ("hide", "Estimates from fewer than 5 people are hidden in every output"),
+    ("show", "All estimates are shown; they may identify individuals"),
+];
+
 const UNKNOWN_GROUPS: &[(&str, &str)] = &[
     ("refuse", "They are an error that lists the groups"),
     ("overall", "Labeled at the prices for all rows of the fit"),
@@ -267,6 +278,26 @@ pub(super) static GROUPS: &[Group] = &[
                 "CLASS",
                 &[T("Class to compare the others with [default: the largest by the scores]")],
             ),
+            setting(
+                Setting::Pooling,
+                Kind::Choice(POOLING),
+                "POOLING",
+                &[T("How BIRDiE combines the groups of "), S(Setting::By)],
+            )
+            .default("auto"),
+            setting(
+                Setting::NoBootstrap,
+                Kind::Flag,
+                "",
+                &[T("Skip the bootstrap: BIRDiE has no standard errors and no intervals")],
+            ),
+            setting(
+                Setting::SmallCells,
+                Kind::Choice(SMALL_CELLS),
+                "POLICY",
+                &[T("Whether to show estimates with an effective sample size below 5")],
+            )
+            .default("hide"),
         ],
     },
     Group {

@@ -49,7 +49,7 @@ mod label_estimator;
 mod outcomes;
 mod weighted;
 
-pub use birdie::{Birdie, BirdieOptions};
+pub use birdie::{Birdie, BirdieOptions, FEW_PER_GROUP, Pooling};
 pub use bounds::{CellBounds, CellSizes, SMALL_CELL};
 pub use figures::{Estimate, Figure, Gap};
 pub use imputed::{IMPUTATIONS, Imputed};
