@@ -902,6 +902,7 @@ fn with_outcome(mut study: Study) -> Study {
         unknown: heads(3),
         shows_small: false,
         birdie: None,
+        ratios: None,
         estimators: vec![
             estimator(
                 "argmax",

@@ -256,7 +256,8 @@ fn intervals_of_gaps_between_labels_are_newcombes() {
         ([(12, 12), (25, 50)], 0.223_160, 0.633_555),
     ] {
         let classes = classes(2);
-        let people = |class: usize| (0..hits[class].1).map(move |person| (class as Label, u16::from(person < hits[class].0)));
+        let people =
+            |class: usize| (0..hits[class].1).map(move |person| (class as Label, u16::from(person < hits[class].0)));
         let (labels, codes): (Vec<Label>, Vec<u16>) = people(0).chain(people(1)).unzip();
         let q: Vec<f64> = labels.iter().flat_map(|&label| [f64::from(1 - label), f64::from(label)]).collect();
         let names = level_names()[..2].to_vec();
@@ -664,8 +665,9 @@ impl Places {
             for _ in 0..people {
                 let class = drawn(chance, &shares);
                 // Names of six kinds, each more frequent in one class.
-                let likelihood =
-                    |name: usize, class: usize| if name % 3 == class { [0.25, 0.15][name / 3] } else { [0.1, 0.2][name / 3] };
+                let likelihood = |name: usize, class: usize| {
+                    if name % 3 == class { [0.25, 0.15][name / 3] } else { [0.1, 0.2][name / 3] }
+                };
                 let of: Vec<f64> = (0..6).map(|name| likelihood(name, class)).collect();
                 let sum: f64 = of.iter().sum();
                 let name = drawn(chance, &of.iter().map(|own| own / sum).collect::<Vec<_>>());
@@ -722,7 +724,10 @@ fn partial_pooling_is_right_with_many_small_groups_and_separate_groups_are_not()
         }
     }
     assert!(separate[2] > 0.1, "{separate:?}");
-    assert!(bias[2].abs() < separate[2] / 3.0 && bias[0].abs() < 0.015 && bias[1].abs() < 0.02, "{bias:?} {separate:?}");
+    assert!(
+        bias[2].abs() < separate[2] / 3.0 && bias[0].abs() < 0.015 && bias[1].abs() < 0.02,
+        "{bias:?} {separate:?}"
+    );
     assert!(covered.iter().all(|&covered| covered >= 34), "{covered:?} of {TABLES}");
 }
 

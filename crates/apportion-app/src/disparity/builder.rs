@@ -8,11 +8,14 @@ use apportion::estimate::{
 use apportion::text::{Message, Setting};
 use apportion::{Scores, Settings};
 use apportion_io::{OutcomeColumn, Table, TableOptions};
-use apportion_report::{BirdieFit, Disparity, Estimator, LabelKind, Method};
+use apportion_report::{BirdieFit, Disparity, Estimator, LabelKind, Method, Ratios};
 use serde::{Deserialize, Serialize};
 
 use crate::labels::Assignment;
 use crate::{Context, Error, Result, text};
+
+/// With fewer groups, the intervals of partial pooling were slightly too short in simulations.
+const FEW_GROUPS: usize = 20;
 
 /// Settings of an outcome.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -26,6 +29,10 @@ pub struct OutcomeSettings {
     pub cells: Vec<String>,
     /// The class with which others are compared.
     pub against: Option<String>,
+    /// The favorable value of the outcome, for ratios of rates. It counts as 1.
+    pub favorable: Option<String>,
+    /// The class whose rate others are divided by.
+    pub baseline: Option<String>,
     /// How BIRDiE combines groups.
     pub pooling: Pooling,
     /// Whether to skip the bootstrap of BIRDiE.
@@ -48,12 +55,17 @@ pub enum SmallCells {
 impl OutcomeSettings {
     /// Adds the required columns to the options.
     pub fn ask(&self, options: &mut TableOptions) {
-        let value = self.outcome_value.clone();
+        let value = self.counted().cloned();
         options.outcome = self.outcome.as_ref().map(|column| OutcomeColumn { column: column.clone(), value });
         options.cells.clone_from(&self.cells);
     }
 
-    /// Refuses settings of an outcome if no outcome column is given.
+    /// Returns the value that counts as 1, if it is given.
+    fn counted(&self) -> Option<&String> {
+        self.outcome_value.as_ref().or(self.favorable.as_ref())
+    }
+
+    /// Refuses settings of an outcome whose required settings are missing, or that contradict each other.
     ///
     /// # Errors
     /// If there are such settings.
@@ -62,10 +74,21 @@ impl OutcomeSettings {
             (self.outcome_value.is_some(), Setting::OutcomeValue),
             (!self.cells.is_empty(), Setting::Cells),
             (self.against.is_some(), Setting::Against),
+            (self.favorable.is_some(), Setting::Favorable),
+            (self.baseline.is_some(), Setting::Baseline),
             (self.pooling != Pooling::default(), Setting::Pooling),
             (self.no_bootstrap, Setting::NoBootstrap),
             (self.small_cells != SmallCells::default(), Setting::SmallCells),
         ];
+        if self.baseline.is_some() && self.favorable.is_none() {
+            return Err(Error::settings(
+                Message::from(Setting::Baseline) + " needs " + Setting::Favorable.with("VALUE"),
+            ));
+        }
+        if self.favorable.as_ref().is_some_and(|value| self.counted() != Some(value)) {
+            let problem = Message::from(Setting::Favorable) + " and " + Setting::OutcomeValue;
+            return Err(Error::settings(problem + " name different values; leave one of them out"));
+        }
         match given.into_iter().find(|(given, _)| *given && self.outcome.is_none()) {
             Some((_, setting)) => {
                 Err(Error::settings(Message::from(setting) + " needs " + Setting::Outcome.with("COL")))
@@ -77,7 +100,7 @@ impl OutcomeSettings {
     /// Returns the facts about the outcome for a report.
     pub fn facts(&self) -> Vec<(&'static str, String)> {
         let Some(outcome) = &self.outcome else { return Vec::new() };
-        let value = self.outcome_value.as_ref().map_or_else(String::new, |value| format!("; {value} counts as 1"));
+        let value = self.counted().map_or_else(String::new, |value| format!("; {value} counts as 1"));
         let mut facts = vec![("Outcome", format!("column {outcome}{value}"))];
         if !self.cells.is_empty() {
             facts.push(("Cells of similar people", self.cells.join(", ")));
@@ -97,6 +120,7 @@ pub struct DisparityBuilder<'a> {
     against: usize,
     birdie: BirdieOptions,
     small_cells: SmallCells,
+    ratios: Option<Ratios>,
     labels: Vec<Estimator>,
 }
 
@@ -111,9 +135,12 @@ impl<'a> DisparityBuilder<'a> {
         settings: &OutcomeSettings,
     ) -> Result<Option<DisparityBuilder<'a>>> {
         let (Some(outcomes), Some(outcome)) = (table.outcomes()?, &settings.outcome) else { return Ok(None) };
-        let position =
-            |class: &String| table.classes().position(class).map_err(|error| Error::Setting(Setting::Against, error));
-        let against = settings.against.as_ref().map(position).transpose()?;
+        let position = |class: &Option<String>, setting: Setting| {
+            let found = class.as_ref().map(|class| table.classes().position(class));
+            found.transpose().map_err(|error| Error::Setting(setting, error))
+        };
+        let against = position(&settings.against, Setting::Against)?;
+        let baseline = position(&settings.baseline, Setting::Baseline)?;
         let bounds = match table.cells() {
             Some(_) if outcomes.are_numbers() => {
                 let problem =
@@ -132,6 +159,8 @@ impl<'a> DisparityBuilder<'a> {
         };
         let weighted = Weighted::of(scores, &outcomes).map_err(|error| table.locate(error))?;
         let against = against.unwrap_or_else(|| weighted.largest());
+        let expected = || weighted.posterior();
+        let ratios = settings.favorable.as_ref().map(|_| Ratios { baseline, expected: expected() });
         let (outcome, labels, small_cells) = (outcome.clone(), Vec::new(), settings.small_cells);
         let mut birdie = BirdieOptions { pooling: settings.pooling, ..BirdieOptions::default() };
         if settings.no_bootstrap {
@@ -147,6 +176,7 @@ impl<'a> DisparityBuilder<'a> {
             against,
             birdie,
             small_cells,
+            ratios,
             labels,
         };
         Ok(Some(builder))
@@ -224,6 +254,7 @@ impl<'a> DisparityBuilder<'a> {
             unknown: self.weighted.unknown(),
             estimators,
             birdie: fit,
+            ratios: self.ratios,
             shows_small: self.small_cells == SmallCells::Show,
             remarks,
         })
@@ -256,6 +287,12 @@ fn about_birdie(birdie: &Birdie, options: &BirdieOptions, classes: &[String], co
                 "{few}, so BIRDiE pools the groups partially: small groups are shrunk to the others. This assumes that \
                  differences between groups are unrelated to the share of the class in them."
             ));
+            if birdie.groups < FEW_GROUPS {
+                remarks.push(format!(
+                    "With fewer than {FEW_GROUPS} groups, the differences between groups are hard to estimate; the \
+                     intervals of BIRDiE may be slightly too short."
+                ));
+            }
         } else {
             let partial = (context.name_setting)(Setting::Pooling, Some("partial"));
             remarks.push(format!(

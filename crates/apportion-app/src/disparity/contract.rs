@@ -3,7 +3,7 @@
 use apportion::audit::Interval;
 use apportion::estimate::{Counts, Gap, LabelBias};
 use apportion::text::Setting;
-use apportion_report::{BirdieFit, Disparity, Estimator};
+use apportion_report::{BirdieFit, Disparity, Estimator, Ratio};
 use serde::Serialize;
 
 /// An outcome compared between classes.
@@ -96,6 +96,8 @@ pub struct ClassContract {
     pub effective_n: Option<f64>,
     /// The difference from the class with which others are compared; null for that class and without data.
     pub gap: Option<GapContract>,
+    /// The rate divided by that of the baseline, if `favorable` is set; null for the baseline and without data.
+    pub ratio: Option<RatioContract>,
     /// The bias of labels and its parts, if truth is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bias: Option<LabelBias>,
@@ -145,6 +147,20 @@ impl DisparityContract {
     }
 }
 
+/// A rate divided by that of another class.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields, rename = "Ratio"))]
+pub struct RatioContract {
+    /// The class that is divided by: `baseline`, or the class with the highest rate of this estimator.
+    pub baseline: String,
+    /// The ratio.
+    pub ratio: f64,
+    /// Its 95% interval, on the log scale; null if the rate is 0 or its error is unknown.
+    pub interval: Option<Interval>,
+    /// Whether the ratio is below four fifths.
+    pub below_four_fifths: bool,
+}
+
 impl BirdieContract {
     fn of(fit: &BirdieFit) -> BirdieContract {
         BirdieContract {
@@ -182,6 +198,12 @@ impl ClassContract {
             interval: figure.and_then(|figure| figure.interval),
             effective_n: figure.map(|figure| figure.effective_n),
             gap: gap.map(|gap| GapContract::of(disparity, estimator, level, &gap)),
+            ratio: disparity.ratio(estimator, level, class).map(|own| RatioContract {
+                baseline: disparity.classes[own.baseline].clone(),
+                ratio: own.ratio,
+                interval: own.interval,
+                below_four_fifths: own.ratio < Ratio::FOUR_FIFTHS,
+            }),
             bias: bias.filter(|_| figure.is_some()),
         }
     }

@@ -15,7 +15,9 @@ use apportion_report::{Disparity, LabelKind};
 use serde::{Deserialize, Serialize};
 
 pub use builder::{DisparityBuilder, OutcomeSettings, SmallCells};
-pub use contract::{BirdieContract, ClassContract, DisparityContract, EstimatorContract, GapContract, ValueContract};
+pub use contract::{
+    BirdieContract, ClassContract, DisparityContract, EstimatorContract, GapContract, RatioContract, ValueContract,
+};
 
 use crate::class_map::ClassMap;
 use crate::existing_labels::{self, Uncoded};

@@ -25,6 +25,16 @@ pub(super) fn text(own: &Disparity) -> Message {
             cell(difference, interval, |number| own.show_difference(number))
         });
         blocks.extend([estimates.into(), gaps.into()]);
+        if own.ratios.is_some() {
+            let ratios = table(own, "ratio of rates", |each, class| {
+                let ratio = own.ratio(each, level, class);
+                let (number, interval) = (ratio.map(|own| own.ratio), ratio.and_then(|own| own.interval));
+                cell(number, interval, |number| format!("{number:.2}"))
+            });
+            let line = "ratio of rates: the rate divided by the highest of the estimator (or by that of ";
+            let last = "). The four-fifths line is 0.8; it is not a threshold of scores.";
+            blocks.push(Message::from(ratios) + "\n" + line + Setting::Baseline.with("CLASS") + last);
+        }
     }
     if own.shown() > SHOWN {
         let more = text::counted((own.shown() - SHOWN) as u64, "more value", "more values");

@@ -15,7 +15,7 @@ pub(super) const RULES: &[(&str, &str)] = &[
     (Threshold.name(), "The most likely class if its score is high enough, otherwise no label"),
     (
         Thompson.name(),
-        "A class drawn at random by its score. Counts are right on average; single labels are the least accurate",
+        "A class drawn at random by its score. Counts are those of the scores on average; single labels are the least accurate",
     ),
     (TopK.name(), "A class drawn among the k most likely"),
     (Match.name(), "The most accurate labels whose counts match the reference"),
@@ -277,6 +277,25 @@ pub(super) static GROUPS: &[Group] = &[
                 Kind::Text,
                 "CLASS",
                 &[T("Class to compare the others with [default: the largest by the scores]")],
+            ),
+            setting(
+                Setting::Favorable,
+                Kind::Text,
+                "VALUE",
+                &[
+                    T("Value of the outcome that is favorable, such as approved: counts as 1, and rates are also compared by \
+                       their ratio (adverse impact)"),
+                ],
+            ),
+            setting(
+                Setting::Baseline,
+                Kind::Text,
+                "CLASS",
+                &[
+                    T("Class whose rate others are divided by, with "),
+                    S(Setting::Favorable),
+                    T(" [default: the highest rate of a class with at least 30 expected people]"),
+                ],
             ),
             setting(
                 Setting::Pooling,

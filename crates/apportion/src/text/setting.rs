@@ -75,6 +75,8 @@ settings! {
     Pooling "pooling"
     NoBootstrap "no_bootstrap"
     SmallCells "small_cells"
+    Favorable "favorable"
+    Baseline "baseline"
     Batch "batch"
     Points "points"
     Against "against"

@@ -119,9 +119,11 @@ impl Sample {
         let people = self.people(replicate);
         let pass = |shares: &Shares| -> Result<Sums> { Ok(self.merged.pass(shape, shares, &people)) };
         let prior = prior_of(shape, &pass(&Shares::uniform(shape))?);
-        let centers = model.variances.as_deref().map(|variances| draw_centers(variances, shape.size(), replicate, options));
+        let centers =
+            model.variances.as_deref().map(|variances| draw_centers(variances, shape.size(), replicate, options));
         let own = Model { prior, centers, ..model.clone() };
-        let found = climb(&own, parameters.to_vec(), options, pass)?;
+        let options = BirdieOptions { tolerance: options.tolerance.max(1e-5), ..*options };
+        let found = climb(&own, parameters.to_vec(), &options, pass)?;
         let sums = pass(&own.shares(&found.parameters))?;
         Ok(shape.shares_of(&shape.overall(&sums.people)))
     }
@@ -154,7 +156,9 @@ impl Sample {
 /// Draws prior means of u from their distribution.
 fn draw_centers(variances: &[f64], size: usize, replicate: usize, options: &BirdieOptions) -> Vec<f64> {
     let salt = CENTERS + replicate as u64;
-    let unit = |index: usize, part: u64| (seed::hash(options.seed, 2 * index as u64 + part, salt) as f64 + 0.5) / 2f64.powi(64);
+    let unit = |index: usize, part: u64| {
+        (seed::hash(options.seed, 2 * index as u64 + part, salt) as f64 + 0.5) / 2f64.powi(64)
+    };
     let normal = |index: usize| (-2.0 * unit(index, 0).ln()).sqrt() * (std::f64::consts::TAU * unit(index, 1)).cos();
     let stride = variances.len();
     (0..size).map(|index| variances[index % stride].sqrt() * normal(index)).collect()

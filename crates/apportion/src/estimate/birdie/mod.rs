@@ -62,7 +62,7 @@ pub enum Pooling {
 /// Settings of EM and of the bootstrap.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BirdieOptions {
-    /// EM stops when no share changes by more than this.
+    /// EM stops when no share changes by more than this; in bootstrap replicates, by more than 1e-5.
     pub tolerance: f64,
     /// Maximum number of passes of EM.
     pub most_passes: u32,
@@ -83,7 +83,7 @@ impl Default for BirdieOptions {
             tolerance: 1e-6,
             most_passes: 1000,
             replicates: 50,
-            bootstrap_rows: 200_000,
+            bootstrap_rows: 100_000,
             pooling: Pooling::Auto,
             seed: 0,
         }
@@ -135,7 +135,8 @@ impl Birdie {
             Pooling::Partial => true,
         };
         let variances = (is_partial && number > 1).then(|| vec![PRIOR_VARIANCE; shape.stride()]);
-        let mut model = Model { shape, prior: prior_of(&shape, &unchanged), variances, centers: None, errors: Vec::new() };
+        let mut model =
+            Model { shape, prior: prior_of(&shape, &unchanged), variances, centers: None, errors: Vec::new() };
         let found = fit(&mut model, &rows, &unchanged, &present, options)?;
         let shares = model.shares(&found.parameters);
         let sums = rows.pass(&shape, &shares, Sums::with_squares)?;

@@ -56,9 +56,8 @@ impl Model {
         if self.variances.is_none() {
             return self.separate(sums);
         }
-        let logit = |(index, share): (usize, &f64)| {
-            (share.max(1e-6) / self.prior[index % self.shape.classes].max(1e-6)).ln()
-        };
+        let logit =
+            |(index, share): (usize, &f64)| (share.max(1e-6) / self.prior[index % self.shape.classes].max(1e-6)).ln();
         let mean = self.prior.iter().enumerate().map(logit);
         mean.chain(std::iter::repeat_n(0.0, self.shape.size())).collect()
     }
@@ -184,7 +183,8 @@ impl Model {
                     errors[first + class] = left * variances[level * shape.classes + class];
                 }
             }
-            let pool = |prior: f64, squares: f64, freedom: f64| (PRIOR_GROUPS * prior + squares) / (PRIOR_GROUPS + freedom);
+            let pool =
+                |prior: f64, squares: f64, freedom: f64| (PRIOR_GROUPS * prior + squares) / (PRIOR_GROUPS + freedom);
             let (squares, freedom) = sums.iter().fold((0.0, 0.0), |(a, b), own| (a + own.0, b + own.1));
             let common = pool(PRIOR_VARIANCE, squares, freedom);
             for (class, (squares, freedom)) in sums.into_iter().enumerate() {
@@ -280,8 +280,7 @@ impl ClassLogits {
         let (mean, own) = self.parameters.split_at_mut(self.levels);
         // The prior is about the mean of all groups.
         let share = share_of(mean, &vec![0.0; self.levels], level);
-        let (mut top, mut bottom) =
-            (PRIOR_PEOPLE * (self.prior[level] - share), PRIOR_PEOPLE * share * (1.0 - share));
+        let (mut top, mut bottom) = (PRIOR_PEOPLE * (self.prior[level] - share), PRIOR_PEOPLE * share * (1.0 - share));
         let center = |group: usize| self.centers.as_ref().map_or(0.0, |centers| centers[group * self.levels + level]);
         let slopes: Vec<(f64, f64)> = own
             .chunks_exact(self.levels)

@@ -12,8 +12,8 @@ use crate::kernel::GRID;
 use crate::scores::Scores;
 use crate::seed;
 
-/// Maximum number of values of merged rows, half a gigabyte; beyond it, every pass reads the table.
-const MOST_VALUES: usize = 1 << 26;
+/// Maximum number of values of merged rows, a quarter of a gigabyte; beyond it, every pass reads the table.
+const MOST_VALUES: usize = 1 << 25;
 
 /// Number of merged rows that a thread reads at a time.
 const CHUNK: usize = 1 << 13;
@@ -129,7 +129,7 @@ impl Shares {
     /// Writes the scores of a person with an outcome into `buffer`, updated and normalized: p_r ∝ θ_r q_r.
     ///
     /// The person's own outcome is part of what θ is estimated from. In small groups this would count it twice, so its
-    /// influence c p on ln θ is removed: p_r ∝ θ_r q_r / (1 + c_r p_r), by two steps from the p without it.
+    /// influence c p on ln θ is removed: p_r ∝ θ_r q_r / (1 + c_r p_r), with p on the right before this.
     #[inline]
     pub(super) fn update(&self, cell: usize, scores: &[f64], buffer: &mut [f64]) {
         let first = cell * scores.len();
@@ -137,12 +137,9 @@ impl Shares {
         buffer.iter_mut().zip(shares).zip(scores).for_each(|((own, share), score)| *own = share * score.max(0.0));
         normalize(buffer, scores);
         if let Some(influences) = self.influences.get(first..first + scores.len()) {
-            for _ in 0..2 {
-                for (((own, share), score), influence) in buffer.iter_mut().zip(shares).zip(scores).zip(influences) {
-                    *own = share * score.max(0.0) / (1.0 + influence * *own);
-                }
-                normalize(buffer, scores);
-            }
+            // Before this, buffer has θ q up to a factor.
+            buffer.iter_mut().zip(influences).for_each(|(own, influence)| *own /= 1.0 + influence * *own);
+            normalize(buffer, scores);
         }
     }
 }
@@ -257,7 +254,8 @@ impl<'a> Rows<'a> {
     pub(super) fn pass(&self, shape: &Shape, shares: &Shares, none: fn(&Shape) -> Sums) -> Result<Sums> {
         let buffer = || vec![0.0; shape.classes];
         let add = |(sums, buffer): &mut (Sums, Vec<f64>), row: &Row<'_>| sums.add(shares, row, buffer);
-        let (sums, _) = self.sum(shape, || (none(shape), buffer()), add, |(all, buffer), (part, _)| (all.merge(part), buffer))?;
+        let (sums, _) =
+            self.sum(shape, || (none(shape), buffer()), add, |(all, buffer), (part, _)| (all.merge(part), buffer))?;
         Ok(sums)
     }
 
