@@ -149,6 +149,7 @@ impl Request {
         if self.outcome.outcome.is_none() {
             return Err(no_outcome());
         }
+        self.outcome.check()?;
         self.uncoded.check_kept()?;
         if self.report.focus.is_some() && !self.report.is_wanted() {
             let problem =
