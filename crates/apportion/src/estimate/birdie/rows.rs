@@ -89,7 +89,7 @@ impl Sums {
         Sums { squares: vec![0; shape.classes], ..Sums::new(shape) }
     }
 
-    fn merge(mut self, other: Sums) -> Sums {
+    fn merge(mut self, other: &Sums) -> Sums {
         self.people.iter_mut().zip(&other.people).for_each(|(sum, more)| *sum += more);
         self.squares.iter_mut().zip(&other.squares).for_each(|(sum, more)| *sum += more);
         self
@@ -255,7 +255,7 @@ impl<'a> Rows<'a> {
         let buffer = || vec![0.0; shape.classes];
         let add = |(sums, buffer): &mut (Sums, Vec<f64>), row: &Row<'_>| sums.add(shares, row, buffer);
         let (sums, _) =
-            self.sum(shape, || (none(shape), buffer()), add, |(all, buffer), (part, _)| (all.merge(part), buffer))?;
+            self.sum(shape, || (none(shape), buffer()), add, |(all, buffer), (part, _)| (all.merge(&part), buffer))?;
         Ok(sums)
     }
 
