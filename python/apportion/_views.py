@@ -360,9 +360,13 @@ class Disparity(View):
     - class: the class.
     - estimate, error, low, high: the estimate, its standard error, and its 95% interval. For bounds, low and high are the
       bounds, and the others are null.
-    - effective_n: the effective sample size. The text shows no estimate if it is below 5.
+    - effective_n: the effective sample size. If it is below 5, it and all estimates of the row are null, unless
+      `small_cells` is "show".
     - against: the class to compare with.
     - gap, gap_error, gap_low, gap_high: the estimate minus that of `against`, its standard error, and its 95% interval.
+    - hidden: whether the estimates are null because the effective sample size is below 5.
+    - baseline, ratio, ratio_low, ratio_high: with `favorable`, the class that is divided by, the ratio of the rates, and its
+      95% interval.
     """
 
     _first = "outcomes"
@@ -386,7 +390,8 @@ def _estimate_row(
     estimator: Mapping[str, Any], value: Mapping[str, Any], own: Mapping[str, Any], against: str
 ) -> dict[str, Any]:
     interval, gap = own["interval"] or {}, own["gap"] or {}
-    gap_interval = gap.get("interval") or {}
+    gap_interval, ratio = gap.get("interval") or {}, own["ratio"] or {}
+    ratio_interval = ratio.get("interval") or {}
     return {
         "estimator": estimator["name"],
         "method": estimator["method"],
@@ -402,6 +407,11 @@ def _estimate_row(
         "gap_error": gap.get("error"),
         "gap_low": gap_interval.get("low"),
         "gap_high": gap_interval.get("high"),
+        "hidden": own["hidden"],
+        "baseline": ratio.get("baseline"),
+        "ratio": ratio.get("ratio"),
+        "ratio_low": ratio_interval.get("low"),
+        "ratio_high": ratio_interval.get("high"),
     }
 
 
@@ -527,6 +537,11 @@ def disparity(
     label_map: ClassMap | None = None,
     cells: Sequence[str] | str | None = None,
     against: str | None = None,
+    favorable: str | None = None,
+    baseline: str | None = None,
+    pooling: str | None = None,
+    no_bootstrap: bool | None = None,
+    small_cells: str | None = None,
     **options: Any,
 ) -> Disparity:
     """Compares an outcome between classes with every estimator: labels of several rules, weighted, imputed, BIRDiE, bounds.
@@ -546,12 +561,21 @@ def disparity(
         label, label_map: existing labels to compare with those of the rules, and how their values map to classes.
         cells: columns that define cells of similar people, for bounds that need only calibration within cells.
         against: the class to compare the others with. Default: the largest.
+        favorable: the favorable value of the outcome, such as "approved": it counts as 1, and rates are also compared by their
+            ratio (adverse impact).
+        baseline: the class whose rate others are divided by. Default: the highest rate of a class with at least 30 expected
+            people.
+        pooling: how BIRDiE combines the groups of `by`: "auto" (the default), "none" or "partial".
+        no_bootstrap: skip the bootstrap: BIRDiE then has no standard errors and no intervals.
+        small_cells: "hide" (the default) or "show" estimates with an effective sample size below 5.
         options: options of `label` for reading the table.
     """
     refuse_unknown("disparity", options, TABLE | {"count"})
     given = {"scores": scores, "truth": truth, "by": by, "named": [outcome, cells], **options}
     source, values = table(given, label=label)
     values |= {"label_map": label_map, **_outcome(source, outcome, outcome_value, cells, against)}
+    values |= {"favorable": favorable, "baseline": baseline}
+    values |= {"pooling": pooling, "no_bootstrap": no_bootstrap, "small_cells": small_cells}
     return Disparity(run("disparity", source, values, **rest(options, ("threads", "progress"))))
 
 

@@ -81,9 +81,13 @@ def test_gaps_have_intervals_and_hidden_estimates_are_explained() -> None:
         if row["gap_low"] is not None and row["gap"] is not None:
             assert row["gap_low"] <= row["gap"] <= row["gap_high"]
     assert any(row["gap_low"] is not None for row in rows)
-    hidden = [row for row in rows if row["effective_n"] is not None and row["effective_n"] < 4.99]
-    assert bool(hidden) == ("the effective sample size is below 5; use .to_arrow() to see such estimates" in repr(disparity))
-    assert hidden and "If by is a column of places" in repr(disparity)
+    hidden = [row for row in rows if row["hidden"]]
+    assert hidden and all(row[name] is None for row in hidden for name in ("estimate", "low", "effective_n", "gap"))
+    assert "the effective sample size is below 5; use small_cells='show' to show such estimates" in repr(disparity)
+    shown = apportion.disparity(people, [1, 0] * 30, truth="truth", small_cells="show")
+    few = [row for row in shown.to_arrow().to_pylist() if row["effective_n"] is not None and row["effective_n"] < 4.99]
+    assert len(few) == len(hidden) and not any(row["hidden"] for row in few) and "sample size is below" not in repr(shown)
+    assert "If by is a column of places" in repr(disparity)
     for name in disparity.to_arrow().column_names:
         assert name in (apportion.Disparity.__doc__ or ""), f"{name} is not documented"
 

@@ -126,8 +126,9 @@ Examples:
   apportion label scores.csv -o labels.csv --by county --report report.html
 
 Which rule: match keeps the counts of the whole file (or of each --by group) right at the lowest cost in accuracy;
-thompson keeps them right on average in subgroups in which the scores are calibrated; argmax is the most accurate row by
-row, and undercounts most small classes. If you can use the scores themselves, use them.",
+thompson keeps them right on average in subgroups in which the scores are calibrated, but not among people with the same
+outcome; argmax is the most accurate row by row, and undercounts most small classes. If you can use the scores
+themselves, use them.",
         ),
         Job::Audit => (
             "audit",
@@ -165,6 +166,7 @@ Examples:
   apportion disparity turnout.csv --outcome voted
   apportion disparity turnout.csv --outcome voted --truth race --cells county
   apportion disparity turnout.csv --outcome party --outcome-value D --by county --against white
+  apportion disparity turnout.csv --outcome voted --by county --pooling partial
   apportion disparity turnout.csv --outcome price --label race_proxy --label-map W=white,B=black
   apportion disparity turnout.csv --outcome voted --truth race --report disparity.html
 

@@ -77,8 +77,8 @@ fn the_numbers_are_those_of_the_formulas() {
     let folder = voters(4000);
     let rows = rows(folder.path());
     for outcome in ["voted", "price"] {
-        let line = ["disparity", "voters.csv", "--outcome", outcome, "--truth", "race", "--json", "-q"];
-        let result = json(folder.path(), &line);
+        let line = ["disparity", "voters.csv", "--outcome", outcome, "--truth", "race", "--small-cells", "show"];
+        let result = json(folder.path(), &[&line[..], &["--json", "-q"]].concat());
         let value = |row: &Row| if outcome == "voted" { row.voted } else { row.price };
         let known: Vec<(&Row, f64)> = rows.iter().filter_map(|row| Some((row, value(row)?))).collect();
         assert_eq!(result["rows"].as_u64().unwrap(), known.len() as u64);
@@ -139,6 +139,7 @@ fn neither_order_nor_batches_nor_threads_can_be_seen() {
     fs::write(path.join("turned.csv"), format!("{head}\n{}\n", turned.join("\n"))).unwrap();
     for more in [
         &["--outcome", "voted", "--cells", "county"][..],
+        &["--outcome", "party", "--by", "county", "--pooling", "none"],
         &["--outcome", "party", "--by", "county"],
         &["--outcome", "price"],
     ] {
@@ -159,7 +160,7 @@ fn outcomes_are_understood() {
                  0.9,0.1,2,yes,true,D,3.5,1\n0.2,0.8,1,no,false,R,,0\n0.4,0.6,3,NO,TRUE,D,\"1,5\",1\n0.7,0.3,1,,false,R,2,NA\n";
     fs::write(path.join("t.csv"), table).unwrap();
     let of = |more: &[&str]| {
-        let line = [&["disparity", "t.csv", "--json", "-q"][..], more].concat();
+        let line = [&["disparity", "t.csv", "--small-cells", "show", "--json", "-q"][..], more].concat();
         let result = json(path, &line);
         let all =
             result["estimators"].as_array().unwrap().iter().find(|own| own["name"] == "weighted").unwrap().clone();
@@ -178,6 +179,120 @@ fn outcomes_are_understood() {
     assert!((mean - (0.9 * 3.5 + 0.4 * 1.5 + 0.7 * 2.0) / 2.0).abs() < 1e-9);
     let (_, people, rate) = of(&["--outcome", "word", "--count", "n"]);
     assert!(people == 6 && (rate - 1.8 / (1.8 + 0.2 + 1.2)).abs() < 1e-9);
+}
+
+#[test]
+fn birdie_pools_small_groups() {
+    let folder = voters(1500);
+    let line = |more: &[&'static str]| {
+        let line = ["disparity", "voters.csv", "--outcome", "voted", "--json", "-q"];
+        json(folder.path(), &[&line[..], more].concat())
+    };
+    let has = |result: &Value, words: &str| {
+        result["remarks"].as_array().unwrap().iter().any(|remark| remark.as_str().unwrap().contains(words))
+    };
+    let few = "On average, a group has only 0.1 expected people of class aian";
+    let pooled = line(&["--by", "county"]);
+    assert_eq!(pooled["birdie"]["pooling"], "partial");
+    assert_eq!(pooled["birdie"]["replicates"], 50);
+    assert!(pooled["birdie"]["groups"].as_u64().unwrap() > 50);
+    assert!(has(&pooled, few) && has(&pooled, "pools the groups partially"), "{}", pooled["remarks"]);
+    assert!(figure(&pooled, "BIRDiE", 0)["interval"].is_object());
+    // The same settings, named.
+    assert_eq!(line(&["--by", "county", "--pooling", "partial"]), pooled);
+    let own = line(&["--by", "county", "--pooling", "none", "--no-bootstrap"]);
+    assert_eq!(own["birdie"]["pooling"], "none");
+    assert!(has(&own, few) && has(&own, "use --pooling partial"), "{}", own["remarks"]);
+    assert_eq!((&own["birdie"]["replicates"], &figure(&own, "BIRDiE", 0)["interval"]), (&0.into(), &Value::Null));
+    assert!(figure(&own, "BIRDiE", 0)["estimate"].is_number());
+    // Separate groups are closer to the weighted estimate.
+    let of = |result: &Value, name: &str| figure(result, name, 1)["estimate"].as_f64().unwrap();
+    let away = |result: &Value| (of(result, "BIRDiE") - of(result, "weighted")).abs();
+    assert!(away(&own) < away(&pooled), "{} {}", away(&own), away(&pooled));
+    let overall = line(&[]);
+    assert_eq!((&overall["birdie"]["pooling"], &overall["birdie"]["groups"]), (&"none".into(), &1.into()));
+    assert!(!has(&overall, "On average, a group"), "{}", overall["remarks"]);
+    let message = misused(folder.path(), &["compare", "voters.csv", "--pooling", "partial"]);
+    assert!(message.starts_with("--pooling needs --outcome"), "{message}");
+}
+
+#[test]
+fn ratios_divide_by_the_highest_rate_or_the_baseline() {
+    let folder = voters(3000);
+    let path = folder.path();
+    let line = ["disparity", "voters.csv", "--outcome", "voted", "--favorable", "1", "--truth", "race", "-q"];
+    let result = json(path, &[&line[..], &["--json"]].concat());
+    for estimator in ["truth", "argmax", "weighted", "BIRDiE"] {
+        let of = |class: usize, name: &str| figure(&result, estimator, class)[name].as_f64();
+        // White people have the highest rate, and are divided by.
+        assert_eq!(figure(&result, estimator, 0)["ratio"], Value::Null, "{estimator}");
+        let own = &figure(&result, estimator, 1)["ratio"];
+        let (rate, best) = (of(1, "estimate").unwrap(), of(0, "estimate").unwrap());
+        assert_eq!(own["baseline"], "white", "{estimator}");
+        near(&own["ratio"], rate / best);
+        assert_eq!(own["below_four_fifths"], rate / best < 0.8);
+        // The delta method, with the covariance from the error of the gap.
+        let (a, b) = (of(1, "error").unwrap(), of(0, "error").unwrap());
+        let gap = figure(&result, estimator, 1)["gap"]["error"].as_f64().unwrap();
+        let variance = (a / rate).powi(2) + (b / best).powi(2) - (a * a + b * b - gap * gap) / (rate * best);
+        near(&own["interval"]["low"], (rate / best).ln().exp() * (-1.959_963_984_540_054 * variance.sqrt()).exp());
+    }
+    let text = run(path, &line);
+    assert!(text.contains("\nratio of rates ") && text.contains("The four-fifths line is 0.8"), "{text}");
+    let other = json(path, &[&line[..], &["--json", "--baseline", "black"]].concat());
+    let (rate, black) = (figure(&other, "weighted", 0), figure(&other, "weighted", 1));
+    near(&rate["ratio"]["ratio"], rate["estimate"].as_f64().unwrap() / black["estimate"].as_f64().unwrap());
+    assert_eq!(black["ratio"], Value::Null);
+    let misuse = |line: &str| misused(path, &line.split(' ').collect::<Vec<_>>());
+    assert!(
+        misuse("disparity voters.csv --outcome voted --baseline white").starts_with("--baseline needs --favorable")
+    );
+    let both = misuse("disparity voters.csv --outcome party --favorable D --outcome-value R");
+    assert_eq!(both, "--favorable and --outcome-value name different values; leave one of them out");
+    let unknown =
+        refused(path, &["disparity", "voters.csv", "--outcome", "voted", "--favorable", "1", "--baseline", "x"]);
+    assert!(unknown.contains("unknown class \"x\""), "{unknown}");
+}
+
+/// Estimates from fewer than 5 people are hidden everywhere, or nowhere.
+#[test]
+fn small_cells_are_hidden_in_every_output() {
+    let folder = voters(300);
+    let path = folder.path();
+    let line = ["disparity", "voters.csv", "--outcome", "voted", "--truth", "race", "-q", "-o", "d.csv", "--force"];
+    let of = |more: &[&'static str]| {
+        let result = json(path, &[&line[..], &["--json"], more].concat());
+        let text = run(path, &[&line[..], more].concat());
+        let mut reader = csv::Reader::from_path(path.join("d.csv")).unwrap();
+        let rows: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
+        (result, text, rows)
+    };
+    let (hidden, text, rows) = of(&[]);
+    let (shown, all, every) = of(&["--small-cells", "show"]);
+    assert_eq!((&hidden["small_cells"], &shown["small_cells"]), (&"hide".into(), &"show".into()));
+    let mut found = 0;
+    for (row, other) in rows.iter().zip(&every) {
+        let class = CLASSES.iter().position(|class| *class == &row[3]).unwrap();
+        let (own, full) = (figure(&hidden, &row[0], class), figure(&shown, &row[0], class));
+        let is_small = full["effective_n"].as_f64().is_some_and(|people| people < 4.999);
+        assert_eq!((own["hidden"].as_bool().unwrap(), &row[14] == "true"), (is_small, is_small), "{row:?}");
+        assert!(!full["hidden"].as_bool().unwrap() && &other[14] == "false");
+        if is_small {
+            for name in ["estimate", "error", "interval", "effective_n"] {
+                assert_eq!(own[name], Value::Null, "{name}");
+            }
+            assert!(own["gap"]["difference"].is_null() && own["gap"]["hidden"] == true && own["bias"].is_null());
+            assert!(row.iter().skip(4).take(5).chain(row.iter().skip(10).take(4)).all(str::is_empty), "{row:?}");
+            assert!(!other[4].is_empty());
+            found += 1;
+        }
+    }
+    assert!(found > 2, "{found}");
+    let pairs = hidden["estimators"][0]["values"][0]["pairs"].as_array().unwrap();
+    assert!(pairs.iter().any(|pair| pair["hidden"] == true) && pairs.iter().any(|pair| pair["hidden"] == false));
+    assert!(pairs.iter().all(|pair| pair["hidden"] == pair["difference"].is_null()));
+    let hint = "–: hidden, because the effective sample size is below 5; use --small-cells show to show such estimates";
+    assert!(text.contains(hint) && !all.contains(hint), "{text}");
 }
 
 #[test]
@@ -243,7 +358,7 @@ fn reports_show_what_is_printed() {
     for record in reader.records().map(Result::unwrap) {
         let class = CLASSES.iter().position(|class| *class == &record[3]).unwrap();
         let own = figure(&result, &record[0], class);
-        // The report omits estimates based on very few people.
+        // The report and the JSON omit estimates based on very few people.
         if let Ok(estimate) = record[4].parse::<f64>() {
             near(&own["estimate"], estimate);
             found += 1;

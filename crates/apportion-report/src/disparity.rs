@@ -1,5 +1,6 @@
 //! An outcome compared between classes by several estimators, as plain data, and how it is formatted.
 
+use apportion::audit::Interval;
 use apportion::estimate::{Counts, Estimate, Figure, Gap, LabelBias};
 use apportion::text::{Message, Setting};
 
@@ -23,8 +24,54 @@ pub struct Disparity {
     pub unknown: Counts,
     /// The estimators, in display order.
     pub estimators: Vec<Estimator>,
+    /// Whether estimates with an effective sample size below 5 are shown.
+    pub shows_small: bool,
+    /// How rates of a favorable outcome are compared by their ratio, if they are.
+    pub ratios: Option<Ratios>,
+    /// How BIRDiE was fitted, if it was.
+    pub birdie: Option<BirdieFit>,
     /// Further remarks for the reader.
     pub remarks: Vec<String>,
+}
+
+/// How rates of a favorable outcome are compared by their ratio.
+#[derive(Clone, Debug)]
+pub struct Ratios {
+    /// The class to divide by; `None` for the class with the highest rate.
+    pub baseline: Option<usize>,
+    /// Expected people of each class. Classes with few people cannot have the highest rate.
+    pub expected: Vec<f64>,
+}
+
+/// The rate of a class, divided by that of another.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Ratio {
+    /// The class that is divided by.
+    pub baseline: usize,
+    /// The ratio.
+    pub ratio: f64,
+    /// Its 95% interval, on the log scale; `None` if a rate is 0 or the errors are unknown.
+    pub interval: Option<Interval>,
+}
+
+impl Ratio {
+    /// Ratios below four fifths are a common sign of adverse impact.
+    pub const FOUR_FIFTHS: f64 = 0.8;
+}
+
+/// How BIRDiE was fitted.
+#[derive(Clone, Debug)]
+pub struct BirdieFit {
+    /// Whether groups are pooled partially.
+    pub is_pooled: bool,
+    /// The number of groups; 1 without groups.
+    pub groups: usize,
+    /// Expected people of each class per group, on average.
+    pub people_per_group: Vec<f64>,
+    /// The number of bootstrap replicates.
+    pub replicates: u32,
+    /// Whether it converged.
+    pub converged: bool,
 }
 
 /// The results of one estimator.
@@ -81,8 +128,8 @@ impl Method {
                     .into()
             }
             Method::Weighted => {
-                "weighted: the mean over everyone, weighted by the scores. Correct if class and outcome are independent \
-                 among people with the same scores."
+                "weighted: the mean over everyone, weighted by the scores. Correct if the scores are calibrated, and class and \
+                 outcome are independent among people with the same scores."
                     .into()
             }
             Method::Imputed => {
@@ -92,14 +139,14 @@ impl Method {
             }
             Method::Birdie => {
                 Message::from(
-                    "BIRDiE: the outcomes update the scores. Correct if, among people of one class, the outcome does not \
-                     depend on the name or the place. If ",
+                    "BIRDiE: the outcomes update the scores. Correct if the scores are calibrated, and among people of one \
+                     class, the outcome does not depend on the name or the place. If ",
                 ) + Setting::By
                     + " is a column of places, it may depend on the place."
             }
             Method::Bounds => {
-                "bounds: limits of the rate for any dependence between class and outcome, if the scores are correct on \
-                 average in each cell. They do not include sampling error."
+                "bounds: limits of the rate for any dependence between class and outcome, if the scores are calibrated within \
+                 each cell. They do not include sampling error."
                     .into()
             }
         }
@@ -126,9 +173,19 @@ impl Disparity {
         self.levels.len().max(1)
     }
 
-    /// Returns an estimator's figure for a class, if its effective sample size is large enough to show.
+    /// Returns an estimator's figure for a class, unless it is hidden.
     pub fn figure<'a>(&self, own: &'a Estimator, level: usize, class: usize) -> Option<&'a Figure> {
-        own.estimates.get(level)?.classes[class].as_ref().filter(|figure| figure.effective_n >= FEWEST as f64 - 1e-6)
+        own.estimates.get(level)?.classes[class].as_ref().filter(|figure| self.is_shown(figure))
+    }
+
+    fn is_shown(&self, figure: &Figure) -> bool {
+        self.shows_small || figure.effective_n >= FEWEST as f64 - 1e-6
+    }
+
+    /// Returns whether the estimate for a class is hidden, because its effective sample size is small.
+    pub fn is_hidden(&self, own: &Estimator, level: usize, class: usize) -> bool {
+        let figure = own.estimates.get(level).and_then(|own| own.classes[class].as_ref());
+        figure.is_some_and(|figure| !self.is_shown(figure))
     }
 
     /// Returns the figure of a class minus that of the class that the others are compared with.
@@ -136,6 +193,30 @@ impl Disparity {
         self.figure(own, level, class)?;
         self.figure(own, level, self.against)?;
         own.estimates.get(level)?.gap(class, self.against)
+    }
+
+    /// Returns the rate of a class divided by that of the baseline; `None` for the baseline itself.
+    pub fn ratio(&self, own: &Estimator, level: usize, class: usize) -> Option<Ratio> {
+        let ratios = self.ratios.as_ref()?;
+        let rate = |class: usize| self.figure(own, level, class)?.estimate;
+        let highest = || {
+            let enough = (0..self.classes.len()).filter(|&class| ratios.expected[class] >= ENOUGH);
+            let rates = enough.filter_map(|class| Some((class, rate(class)?)));
+            // The first of equals.
+            rates.reduce(|best, next| if next.1 > best.1 { next } else { best }).map(|(class, _)| class)
+        };
+        let baseline = ratios.baseline.or_else(highest).filter(|&baseline| baseline != class)?;
+        let (one, other) = (rate(class)?, rate(baseline)?);
+        let error = |class: usize| self.figure(own, level, class)?.error;
+        let gap = own.estimates.get(level)?.gap(class, baseline).and_then(|gap| gap.error);
+        let interval = error(class).zip(error(baseline)).zip(gap).filter(|_| one > 0.0).map(|((a, b), gap)| {
+            // The covariance of the errors follows from the error of the difference.
+            let covariance = (a * a + b * b - gap * gap) / 2.0;
+            let variance = (a / one).powi(2) + (b / other).powi(2) - 2.0 * covariance / (one * other);
+            let factor = (NORMAL * variance.max(0.0).sqrt()).exp();
+            Interval { low: one / other / factor, high: one / other * factor }
+        });
+        (other > 0.0).then_some(Ratio { baseline, ratio: one / other, interval })
     }
 
     /// Formats a figure: a percentage without the sign (61.2), or a number with a suitable number of decimals.
@@ -202,5 +283,9 @@ impl Disparity {
     }
 }
 
-/// The smallest effective sample size that a headline sentence may refer to.
+/// The smallest effective sample size that a headline sentence may refer to, and the smallest expected number of people
+/// of a class whose rate others are divided by.
 const ENOUGH: f64 = 30.0;
+
+/// The 97.5% quantile of the standard normal distribution.
+const NORMAL: f64 = 1.959_963_984_540_054;

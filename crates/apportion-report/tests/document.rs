@@ -900,6 +900,9 @@ fn with_outcome(mut study: Study) -> Study {
         against: 0,
         known: heads(400),
         unknown: heads(3),
+        shows_small: false,
+        birdie: None,
+        ratios: None,
         estimators: vec![
             estimator(
                 "argmax",

@@ -181,7 +181,21 @@ fn the_weighted_estimate_is_the_formula() {
             let gap = estimate.gap(a, b).unwrap();
             near(gap.difference.unwrap(), means[a].0 - means[b].0, means[a].0.abs());
             near(gap.error.unwrap(), error, error);
-            near(gap.interval.unwrap().high, means[a].0 - means[b].0 + 1.959_963_984_540_054 * error, means[a].0.abs());
+            // The interval joins the two intervals with the correlation that the three errors imply.
+            let both = (means[a].1.powi(2) + means[b].1.powi(2) - error * error) / 2.0;
+            let correlation = both / means[a].1 / means[b].1;
+            let ends = |class: usize| {
+                let (figure, mean) = (estimate.classes[class].unwrap(), means[class].0);
+                (mean - figure.interval.unwrap().low, figure.interval.unwrap().high - mean)
+            };
+            let ((below, _), (_, above)) = (ends(a), ends(b));
+            let half = (below * below + above * above - 2.0 * correlation * below * above).sqrt();
+            assert!((gap.interval.unwrap().low - (means[a].0 - means[b].0 - half)).abs() < 1e-6 * means[a].0.abs());
+            if values[0] > 2.0 || values.iter().any(|value| *value > 2.0) {
+                // For numbers, this is the normal interval.
+                let high = means[a].0 - means[b].0 + 1.959_963_984_540_054 * error;
+                near(gap.interval.unwrap().high, high, means[a].0.abs());
+            }
         }
     }
 }
@@ -232,6 +246,33 @@ fn intervals_of_shares_are_wilsons() {
 }
 
 #[test]
+fn intervals_of_gaps_between_labels_are_newcombes() {
+    // Newcombe (1998), method 10, and `confint_proportions_2indep(method="newcomb")` of statsmodels.
+    for (hits, low, high) in [
+        ([(56, 70), (48, 80)], 0.052_431, 0.333_873),
+        ([(9, 10), (3, 10)], 0.170_523, 0.809_018),
+        ([(5, 56), (0, 29)], -0.038_137, 0.192_560),
+        ([(10, 10), (0, 20)], 0.679_086, 1.0),
+        ([(12, 12), (25, 50)], 0.223_160, 0.633_555),
+    ] {
+        let classes = classes(2);
+        let people =
+            |class: usize| (0..hits[class].1).map(move |person| (class as Label, u16::from(person < hits[class].0)));
+        let (labels, codes): (Vec<Label>, Vec<u16>) = people(0).chain(people(1)).unzip();
+        let q: Vec<f64> = labels.iter().flat_map(|&label| [f64::from(1 - label), f64::from(label)]).collect();
+        let names = level_names()[..2].to_vec();
+        let outcomes = Outcomes::levels(&codes, &names).unwrap().counting(1).unwrap();
+        let scores = Scores::new(&classes, Matrix::RowsF64(&q)).unwrap();
+        let labels = Labels::new(labels, &classes).unwrap();
+        let estimate = LabelEstimator::of(&scores, &outcomes, &labels).unwrap().estimates().remove(0);
+        let found = estimate.gap(0, 1).unwrap().interval.unwrap();
+        assert!((found.low - low).abs() < 1e-6 && (found.high - high).abs() < 1e-6, "{found:?}");
+        let turned = estimate.gap(1, 0).unwrap().interval.unwrap();
+        assert_eq!((turned.low, turned.high), (-found.high, -found.low));
+    }
+}
+
+#[test]
 fn with_scores_that_are_sure_all_estimators_agree() {
     let mut table = Table::new(3, 500, 3);
     table.truth.iter_mut().filter(|truth| **truth == UNCODED).for_each(|truth| *truth = 0);
@@ -255,7 +296,6 @@ fn with_scores_that_are_sure_all_estimators_agree() {
                 near(found.error.unwrap(), expected.error.unwrap(), 1.0);
             }
             let own = figure(birdie.estimates());
-            // The prior has the weight of one person and the same value.
             near(own.estimate.unwrap(), expected.estimate.unwrap(), 1.0);
             assert!((own.error.unwrap() / expected.error.unwrap() - 1.0).abs() < 0.4, "the bootstrap of 50");
         }
@@ -270,10 +310,12 @@ fn everything(table: &Table) -> String {
     let all = both(|outcomes| Weighted::of(&scores, outcomes).unwrap().estimates(), table);
     let hard = both(|outcomes| LabelEstimator::of(&scores, outcomes, &labels).unwrap().estimates(), table);
     let imputed = both(|outcomes| Imputed::of(&scores, outcomes, 7, 3).unwrap().estimates(), table);
-    let options = BirdieOptions { bootstrap_rows: 300, replicates: 4, ..BirdieOptions::default() };
-    let birdie = Birdie::fit(&scores, &levels, &options).unwrap();
+    let birdie = [(Pooling::None, 300), (Pooling::Partial, 300), (Pooling::Partial, 100_000)].map(|(pooling, rows)| {
+        let options = BirdieOptions { bootstrap_rows: rows, replicates: 4, pooling, ..BirdieOptions::default() };
+        Birdie::fit(&scores, &levels, &options).unwrap().estimates().to_vec()
+    });
     let bounds = CellBounds::of(&scores, &levels, &table.cells, CELLS).unwrap().estimates();
-    format!("{all:?}{hard:?}{imputed:?}{:?}{bounds:?}", birdie.estimates())
+    format!("{all:?}{hard:?}{imputed:?}{birdie:?}{bounds:?}")
 }
 
 #[test]
@@ -588,9 +630,182 @@ fn birdie_finds_what_a_plain_em_finds() {
             .unwrap();
         for class in 0..3 {
             let found = birdie.estimates()[1].classes[class].unwrap().estimate.unwrap();
-            // Up to the prior, which has the weight of one person.
-            assert!((found - hits[class] / all[class]).abs() < 0.01, "{found} {}", hits[class] / all[class]);
+            assert!((found - hits[class] / all[class]).abs() < 1e-9, "{found} {}", hits[class] / all[class]);
         }
+    }
+}
+
+/// People in places. The share of each class and its rate of the outcome differ between places; within a class and place,
+/// the outcome is independent of the name. Scores are calibrated.
+struct Places {
+    q: Vec<f64>,
+    codes: Vec<u16>,
+    groups: Vec<u32>,
+    names: Vec<String>,
+    /// The rate of each class over all places.
+    rates: [f64; 3],
+}
+
+impl Places {
+    fn new(chance: &mut Chance, places: usize, people: usize) -> Places {
+        let (mut q, mut codes, mut groups) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut hits, mut all) = ([0.0; 3], [0.0; 3]);
+        for place in 0..places {
+            let other = 0.2 * chance.unit() * chance.unit() + 0.02;
+            let black = 0.5 * chance.unit();
+            let shares = [1.0 - other - black, black, other];
+            // The sum of three uniform numbers is close to normal, with variance 1/4 here.
+            let spread: Vec<f64> =
+                (0..3).map(|_| (0..3).map(|_| 2.0 * chance.unit() - 1.0).sum::<f64>() / 2.0).collect();
+            let rate = |class: usize| 1.0 / (1.0 + (-([0.75, -0.2, -1.1][class] + spread[class])).exp());
+            for class in 0..3 {
+                hits[class] += shares[class] * rate(class);
+                all[class] += shares[class];
+            }
+            for _ in 0..people {
+                let class = drawn(chance, &shares);
+                // Names of six kinds, each more frequent in one class.
+                let likelihood = |name: usize, class: usize| {
+                    if name % 3 == class { [0.25, 0.15][name / 3] } else { [0.1, 0.2][name / 3] }
+                };
+                let of: Vec<f64> = (0..6).map(|name| likelihood(name, class)).collect();
+                let sum: f64 = of.iter().sum();
+                let name = drawn(chance, &of.iter().map(|own| own / sum).collect::<Vec<_>>());
+                let norm = |class: usize| (0..6).map(|name| likelihood(name, class)).sum::<f64>();
+                let joint: Vec<f64> =
+                    (0..3).map(|class| shares[class] * likelihood(name, class) / norm(class)).collect();
+                q.extend(joint.iter().map(|own| own / joint.iter().sum::<f64>()));
+                codes.push(u16::from(chance.unit() < rate(class)));
+                groups.push(place as u32);
+            }
+        }
+        let names = (0..places).map(|place| format!("{place:04}")).collect();
+        Places { q, codes, groups, names, rates: [0, 1, 2].map(|class| hits[class] / all[class]) }
+    }
+
+    fn fit(&self, options: &BirdieOptions) -> Birdie {
+        let (classes, names) = (classes(3), level_names()[..2].to_vec());
+        let outcomes = Outcomes::levels(&self.codes, &names).unwrap().counting(1).unwrap();
+        let scores = Scores::new(&classes, Matrix::RowsF64(&self.q)).unwrap();
+        let scores = scores.with_groups(Groups { codes: &self.groups, names: &self.names }).unwrap();
+        Birdie::fit(&scores, &outcomes, options).unwrap()
+    }
+}
+
+fn drawn(chance: &mut Chance, shares: &[f64]) -> usize {
+    let mut left = chance.unit();
+    let found = shares.iter().position(|share| {
+        left -= share;
+        left < 0.0
+    });
+    found.unwrap_or(0)
+}
+
+#[test]
+fn partial_pooling_is_right_with_many_small_groups_and_separate_groups_are_not() {
+    const TABLES: usize = 40;
+    let (mut bias, mut separate) = ([0.0; 3], [0.0; 3]);
+    let mut covered = [0; 3];
+    for seed in 0..TABLES {
+        let places = Places::new(&mut Chance::new(300 + seed as u64), 100, 20);
+        let options = BirdieOptions { seed: seed as u64, ..BirdieOptions::default() };
+        let pooled = places.fit(&options);
+        assert!(pooled.is_pooled() && pooled.converged && pooled.groups == 100);
+        assert!(pooled.people_per_group[2] < FEW_PER_GROUP);
+        let own = places.fit(&BirdieOptions { pooling: Pooling::None, replicates: 0, ..options });
+        assert!(!own.is_pooled() && own.spread(1, 2).is_none());
+        for class in 0..3 {
+            let figure = pooled.estimates()[0].classes[class].unwrap();
+            bias[class] += (figure.estimate.unwrap() - places.rates[class]) / TABLES as f64;
+            let estimate = own.estimates()[0].classes[class].unwrap().estimate.unwrap();
+            separate[class] += (estimate - places.rates[class]) / TABLES as f64;
+            let interval = figure.interval.unwrap();
+            covered[class] += usize::from((interval.low..=interval.high).contains(&places.rates[class]));
+        }
+    }
+    assert!(separate[2] > 0.1, "{separate:?}");
+    assert!(
+        bias[2].abs() < separate[2] / 3.0 && bias[0].abs() < 0.015 && bias[1].abs() < 0.02,
+        "{bias:?} {separate:?}"
+    );
+    assert!(covered.iter().all(|&covered| covered >= 34), "{covered:?} of {TABLES}");
+}
+
+#[test]
+fn with_large_groups_pooling_changes_little_and_is_not_the_default() {
+    let places = Places::new(&mut Chance::new(77), 4, 6000);
+    let options = BirdieOptions { replicates: 0, ..BirdieOptions::default() };
+    let own = places.fit(&options);
+    assert!(!own.is_pooled(), "every class has more than 20 people per group");
+    let pooled = places.fit(&BirdieOptions { pooling: Pooling::Partial, ..options });
+    for class in 0..3 {
+        let of = |birdie: &Birdie| birdie.estimates()[0].classes[class].unwrap().estimate.unwrap();
+        assert!((of(&own) - of(&pooled)).abs() < 0.02, "{class}: {} {}", of(&own), of(&pooled));
+    }
+}
+
+/// With known classes, the fit of partial pooling is a logistic regression with random intercepts for each class, which
+/// is solved here by gradient ascent.
+#[test]
+fn partial_pooling_of_known_classes_is_a_random_intercept_model() {
+    let mut chance = Chance::new(5);
+    let (classes, names) = (classes(2), level_names()[..2].to_vec());
+    let (mut q, mut codes, mut groups) = (Vec::new(), Vec::new(), Vec::new());
+    let mut people = [[[0.0; 2]; 30]; 2];
+    for group in 0..30 {
+        let rates = [0.3 + 0.4 * chance.unit(), 0.1 + 0.3 * chance.unit()];
+        for person in 0..10 + group {
+            let class = usize::from(person % 3 == 0);
+            let code = u16::from(chance.unit() < rates[class]);
+            people[class][group][usize::from(code)] += 1.0;
+            q.extend([1.0 - class as f64, class as f64]);
+            codes.push(code);
+            groups.push(group as u32);
+        }
+    }
+    let group_names: Vec<String> = (0..30).map(|group| format!("{group:02}")).collect();
+    let scores = Scores::new(&classes, Matrix::RowsF64(&q)).unwrap();
+    let scores = scores.with_groups(Groups { codes: &groups, names: &group_names }).unwrap();
+    let outcomes = Outcomes::levels(&codes, &names).unwrap();
+    let options =
+        BirdieOptions { replicates: 0, pooling: Pooling::Partial, tolerance: 1e-9, ..BirdieOptions::default() };
+    let birdie = Birdie::fit(&scores, &outcomes, &options).unwrap();
+    let logistic = |logit: f64| 1.0 / (1.0 + (-logit).exp());
+    let mut moments = Vec::new();
+    for class in 0..2 {
+        let hits: f64 = people[class].iter().map(|own| own[1]).sum();
+        let all: f64 = people[class].iter().map(|own| own[0] + own[1]).sum();
+        let estimate = birdie.estimates()[1].classes[class].unwrap().estimate.unwrap();
+        assert!((estimate - hits / all).abs() < 1e-9, "the estimate over all groups has no prior");
+        let variance = birdie.spread(1, class).unwrap().powi(2);
+        let (mut mean, mut own) = (0.0, [0.0; 30]);
+        for _ in 0..200_000 {
+            let mut slope = 0.1 * (hits / all - logistic(mean));
+            for group in 0..30 {
+                let [misses, hits] = people[class][group];
+                let residual = hits - (misses + hits) * logistic(mean + own[group]);
+                slope += residual;
+                own[group] += 0.02 * (residual - own[group] / variance);
+            }
+            mean += 0.002 * slope;
+        }
+        let (mut squares, mut freedom) = (0.0, 0.0);
+        for group in 0..30 {
+            let share = logistic(mean + own[group]);
+            let found = birdie.share(group, 1, class);
+            assert!((found - share).abs() < 1e-5, "{class} {group}: {found} and not {share}");
+            let information = people[class][group].iter().sum::<f64>() * share * (1.0 - share);
+            squares += own[group].powi(2);
+            freedom += 1.0 - 1.0 / (1.0 + information * variance);
+        }
+        moments.push((squares, freedom, variance));
+    }
+    // The variances are those that the fit implies, up to the tolerance of their updates.
+    let sum = moments.iter().fold((0.0, 0.0), |sum, own| (sum.0 + own.0, sum.1 + own.1));
+    let common = (0.5 + sum.0) / (2.0 + sum.1);
+    for (squares, freedom, variance) in moments {
+        let implied: f64 = (2.0 * common + squares) / (2.0 + freedom);
+        assert!((implied.sqrt() - variance.sqrt()).abs() < 0.01, "{implied} {variance}");
     }
 }
 

@@ -2,16 +2,20 @@
 //! `audit`.
 
 use apportion::estimate::{
-    Birdie, BirdieOptions, CellBounds, IMPUTATIONS, Imputed, LabelEstimator, Outcomes, SMALL_CELL, Weighted,
+    Birdie, BirdieOptions, CellBounds, FEW_PER_GROUP, IMPUTATIONS, Imputed, LabelEstimator, Outcomes, Pooling,
+    SMALL_CELL, Weighted,
 };
 use apportion::text::{Message, Setting};
 use apportion::{Scores, Settings};
 use apportion_io::{OutcomeColumn, Table, TableOptions};
-use apportion_report::{Disparity, Estimator, LabelKind, Method};
+use apportion_report::{BirdieFit, Disparity, Estimator, LabelKind, Method, Ratios};
 use serde::{Deserialize, Serialize};
 
 use crate::labels::Assignment;
 use crate::{Context, Error, Result, text};
+
+/// With fewer groups, the intervals of partial pooling were slightly too short in simulations.
+const FEW_GROUPS: usize = 20;
 
 /// Settings of an outcome.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -25,17 +29,43 @@ pub struct OutcomeSettings {
     pub cells: Vec<String>,
     /// The class with which others are compared.
     pub against: Option<String>,
+    /// The favorable value of the outcome, for ratios of rates. It counts as 1.
+    pub favorable: Option<String>,
+    /// The class whose rate others are divided by.
+    pub baseline: Option<String>,
+    /// How BIRDiE combines groups.
+    pub pooling: Pooling,
+    /// Whether to skip the bootstrap of BIRDiE.
+    pub no_bootstrap: bool,
+    /// Whether estimates from few people are shown.
+    pub small_cells: SmallCells,
+}
+
+/// Whether estimates with an effective sample size below 5 are shown: in text, files, JSON, reports and Python alike.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SmallCells {
+    /// They are hidden, because they could identify individuals.
+    #[default]
+    Hide,
+    /// They are shown.
+    Show,
 }
 
 impl OutcomeSettings {
     /// Adds the required columns to the options.
     pub fn ask(&self, options: &mut TableOptions) {
-        let value = self.outcome_value.clone();
+        let value = self.counted().cloned();
         options.outcome = self.outcome.as_ref().map(|column| OutcomeColumn { column: column.clone(), value });
         options.cells.clone_from(&self.cells);
     }
 
-    /// Refuses settings of an outcome if no outcome column is given.
+    /// Returns the value that counts as 1, if it is given.
+    fn counted(&self) -> Option<&String> {
+        self.outcome_value.as_ref().or(self.favorable.as_ref())
+    }
+
+    /// Refuses settings of an outcome whose required settings are missing, or that contradict each other.
     ///
     /// # Errors
     /// If there are such settings.
@@ -44,7 +74,21 @@ impl OutcomeSettings {
             (self.outcome_value.is_some(), Setting::OutcomeValue),
             (!self.cells.is_empty(), Setting::Cells),
             (self.against.is_some(), Setting::Against),
+            (self.favorable.is_some(), Setting::Favorable),
+            (self.baseline.is_some(), Setting::Baseline),
+            (self.pooling != Pooling::default(), Setting::Pooling),
+            (self.no_bootstrap, Setting::NoBootstrap),
+            (self.small_cells != SmallCells::default(), Setting::SmallCells),
         ];
+        if self.baseline.is_some() && self.favorable.is_none() {
+            return Err(Error::settings(
+                Message::from(Setting::Baseline) + " needs " + Setting::Favorable.with("VALUE"),
+            ));
+        }
+        if self.favorable.as_ref().is_some_and(|value| self.counted() != Some(value)) {
+            let problem = Message::from(Setting::Favorable) + " and " + Setting::OutcomeValue;
+            return Err(Error::settings(problem + " name different values; leave one of them out"));
+        }
         match given.into_iter().find(|(given, _)| *given && self.outcome.is_none()) {
             Some((_, setting)) => {
                 Err(Error::settings(Message::from(setting) + " needs " + Setting::Outcome.with("COL")))
@@ -56,7 +100,7 @@ impl OutcomeSettings {
     /// Returns the facts about the outcome for a report.
     pub fn facts(&self) -> Vec<(&'static str, String)> {
         let Some(outcome) = &self.outcome else { return Vec::new() };
-        let value = self.outcome_value.as_ref().map_or_else(String::new, |value| format!("; {value} counts as 1"));
+        let value = self.counted().map_or_else(String::new, |value| format!("; {value} counts as 1"));
         let mut facts = vec![("Outcome", format!("column {outcome}{value}"))];
         if !self.cells.is_empty() {
             facts.push(("Cells of similar people", self.cells.join(", ")));
@@ -74,6 +118,9 @@ pub struct DisparityBuilder<'a> {
     weighted: Weighted,
     bounds: Option<CellBounds>,
     against: usize,
+    birdie: BirdieOptions,
+    small_cells: SmallCells,
+    ratios: Option<Ratios>,
     labels: Vec<Estimator>,
 }
 
@@ -88,9 +135,12 @@ impl<'a> DisparityBuilder<'a> {
         settings: &OutcomeSettings,
     ) -> Result<Option<DisparityBuilder<'a>>> {
         let (Some(outcomes), Some(outcome)) = (table.outcomes()?, &settings.outcome) else { return Ok(None) };
-        let position =
-            |class: &String| table.classes().position(class).map_err(|error| Error::Setting(Setting::Against, error));
-        let against = settings.against.as_ref().map(position).transpose()?;
+        let position = |class: &Option<String>, setting: Setting| {
+            let found = class.as_ref().map(|class| table.classes().position(class));
+            found.transpose().map_err(|error| Error::Setting(setting, error))
+        };
+        let against = position(&settings.against, Setting::Against)?;
+        let baseline = position(&settings.baseline, Setting::Baseline)?;
         let bounds = match table.cells() {
             Some(_) if outcomes.are_numbers() => {
                 let problem =
@@ -109,8 +159,27 @@ impl<'a> DisparityBuilder<'a> {
         };
         let weighted = Weighted::of(scores, &outcomes).map_err(|error| table.locate(error))?;
         let against = against.unwrap_or_else(|| weighted.largest());
-        let (outcome, labels) = (outcome.clone(), Vec::new());
-        Ok(Some(DisparityBuilder { table, scores, outcome, outcomes, weighted, bounds, against, labels }))
+        let expected = || weighted.posterior();
+        let ratios = settings.favorable.as_ref().map(|_| Ratios { baseline, expected: expected() });
+        let (outcome, labels, small_cells) = (outcome.clone(), Vec::new(), settings.small_cells);
+        let mut birdie = BirdieOptions { pooling: settings.pooling, ..BirdieOptions::default() };
+        if settings.no_bootstrap {
+            birdie.replicates = 0;
+        }
+        let builder = DisparityBuilder {
+            table,
+            scores,
+            outcome,
+            outcomes,
+            weighted,
+            bounds,
+            against,
+            birdie,
+            small_cells,
+            ratios,
+            labels,
+        };
+        Ok(Some(builder))
     }
 
     /// Adds labels; if there are several draws, those of the first.
@@ -154,15 +223,23 @@ impl<'a> DisparityBuilder<'a> {
         let imputed = Imputed::of(scores, outcomes, IMPUTATIONS, settings.seed).map_err(locate)?;
         estimators.push(own("imputed", Method::Imputed, imputed.estimates()));
         let mut remarks = left_out(&self.weighted);
+        let mut fit = None;
         if outcomes.are_numbers() {
             let why = format!("BIRDiE and bounds require a share, but {} is a number; ", self.outcome);
             let fix = (context.name_setting)(Setting::OutcomeValue, Some("VALUE"));
             remarks.push(format!("{why}choose a value to count with {fix}."));
         } else {
-            let options = BirdieOptions { seed: settings.seed, ..BirdieOptions::default() };
-            let birdie = Birdie::fit_from(scores, outcomes, &self.weighted, &options).map_err(locate)?;
+            let options = BirdieOptions { seed: settings.seed, ..self.birdie };
+            let birdie = Birdie::fit(scores, outcomes, &options).map_err(locate)?;
             estimators.push(own("BIRDiE", Method::Birdie, birdie.estimates().to_vec()));
-            remarks.extend(about_birdie(&birdie, &self.weighted, options.replicates));
+            remarks.extend(about_birdie(&birdie, &options, scores.classes().names(), context));
+            fit = Some(BirdieFit {
+                is_pooled: birdie.is_pooled(),
+                groups: birdie.groups,
+                people_per_group: birdie.people_per_group,
+                replicates: options.replicates,
+                converged: birdie.converged,
+            });
         }
         if let Some(bounds) = &self.bounds {
             estimators.push(own("bounds", Method::Bounds, bounds.estimates()));
@@ -176,6 +253,9 @@ impl<'a> DisparityBuilder<'a> {
             known: self.weighted.known(),
             unknown: self.weighted.unknown(),
             estimators,
+            birdie: fit,
+            ratios: self.ratios,
+            shows_small: self.small_cells == SmallCells::Show,
             remarks,
         })
     }
@@ -188,13 +268,41 @@ fn left_out(weighted: &Weighted) -> Vec<String> {
     if unknown > 0 { vec![remark] } else { Vec::new() }
 }
 
-fn about_birdie(birdie: &Birdie, weighted: &Weighted, replicates: u32) -> Vec<String> {
+fn about_birdie(birdie: &Birdie, options: &BirdieOptions, classes: &[String], context: &Context) -> Vec<String> {
     let mut remarks = Vec::new();
     if !birdie.converged {
         remarks.push(format!("BIRDiE did not converge in {} passes; its estimates are approximate.", birdie.passes));
     }
-    if (birdie.bootstrap_rows as u64) < weighted.known().rows {
-        let rows = text::count(birdie.bootstrap_rows as u64);
+    let fewest = (0..classes.len())
+        .filter(|&class| birdie.people_per_group[class] > 0.0)
+        .min_by(|&a, &b| birdie.people_per_group[a].total_cmp(&birdie.people_per_group[b]))
+        .filter(|&class| birdie.groups > 1 && birdie.people_per_group[class] < FEW_PER_GROUP);
+    if let Some(class) = fewest {
+        let few = format!(
+            "On average, a group has only {:.1} expected people of class {}",
+            birdie.people_per_group[class], classes[class]
+        );
+        if birdie.is_pooled() {
+            remarks.push(format!(
+                "{few}, so BIRDiE pools the groups partially: small groups are shrunk to the others. This assumes that \
+                 differences between groups are unrelated to the share of the class in them."
+            ));
+            if birdie.groups < FEW_GROUPS {
+                remarks.push(format!(
+                    "With fewer than {FEW_GROUPS} groups, the differences between groups are hard to estimate; the \
+                     intervals of BIRDiE may be slightly too short."
+                ));
+            }
+        } else {
+            let partial = (context.name_setting)(Setting::Pooling, Some("partial"));
+            remarks.push(format!(
+                "{few}. With separate groups, BIRDiE is biased toward the weighted estimate and its intervals are too \
+                 narrow; use {partial}."
+            ));
+        }
+    }
+    if birdie.is_sampled {
+        let (replicates, rows) = (options.replicates, text::count(birdie.bootstrap_rows as u64));
         remarks.push(format!(
             "The standard errors of BIRDiE come from {replicates} bootstrap samples of {rows} random rows, scaled to all rows."
         ));

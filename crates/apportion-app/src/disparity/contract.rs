@@ -1,9 +1,9 @@
 //! The JSON of an outcome comparison. The comments of fields become docs/schema/disparity.json and docs/json.md.
 
 use apportion::audit::Interval;
-use apportion::estimate::{Counts, Estimate, Gap, LabelBias};
+use apportion::estimate::{Counts, Gap, LabelBias};
 use apportion::text::Setting;
-use apportion_report::{Disparity, Estimator};
+use apportion_report::{BirdieFit, Disparity, Estimator, Ratio};
 use serde::Serialize;
 
 /// An outcome compared between classes.
@@ -18,6 +18,8 @@ pub struct DisparityContract {
     pub classes: Vec<String>,
     /// The class with which others are compared.
     pub against: String,
+    /// Whether estimates with an effective sample size below 5 are included: `hide` or `show`.
+    pub small_cells: &'static str,
     /// The number of rows with a known outcome.
     pub rows: u64,
     /// The number of people with a known outcome.
@@ -26,10 +28,28 @@ pub struct DisparityContract {
     pub without_outcome: Counts,
     /// The estimators, each with its estimates.
     pub estimators: Vec<EstimatorContract>,
+    /// How BIRDiE was fitted; null if it was not.
+    pub birdie: Option<BirdieContract>,
     /// A sentence about the class with the largest bias of labels; null if it is unknown.
     pub sentence: Option<String>,
     /// Remarks on the estimates.
     pub remarks: Vec<String>,
+}
+
+/// How BIRDiE was fitted.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields, rename = "BirdieFit"))]
+pub struct BirdieContract {
+    /// How groups are combined: `partial` or `none`.
+    pub pooling: &'static str,
+    /// The number of groups with known outcomes; 1 without groups.
+    pub groups: usize,
+    /// The expected number of people of each class per group, on average.
+    pub people_per_group: Vec<f64>,
+    /// The number of bootstrap replicates; 0 if the bootstrap was skipped.
+    pub replicates: u32,
+    /// Whether the fit converged.
+    pub converged: bool,
 }
 
 /// An estimator and its estimates.
@@ -64,6 +84,8 @@ pub struct ValueContract {
 pub struct ClassContract {
     /// The class.
     pub class: String,
+    /// Whether the figures are null because the effective sample size is below 5; see `small_cells`.
+    pub hidden: bool,
     /// The estimate; null for bounds and without data.
     pub estimate: Option<f64>,
     /// Its standard error; null if it is unknown.
@@ -74,6 +96,8 @@ pub struct ClassContract {
     pub effective_n: Option<f64>,
     /// The difference from the class with which others are compared; null for that class and without data.
     pub gap: Option<GapContract>,
+    /// The rate divided by that of the baseline, if `favorable` is set; null for the baseline and without data.
+    pub ratio: Option<RatioContract>,
     /// The bias of labels and its parts, if truth is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bias: Option<LabelBias>,
@@ -87,6 +111,8 @@ pub struct GapContract {
     pub class: String,
     /// The class that is subtracted.
     pub against: String,
+    /// Whether the figures are null because those of a class are hidden.
+    pub hidden: bool,
     /// The difference; null for bounds.
     pub difference: Option<f64>,
     /// Its standard error; null if it is unknown.
@@ -109,55 +135,91 @@ impl DisparityContract {
             values: disparity.levels.clone(),
             classes: disparity.classes.clone(),
             against: disparity.classes[disparity.against].clone(),
+            small_cells: if disparity.shows_small { "show" } else { "hide" },
             rows: disparity.known.rows,
             people: disparity.known.people,
             without_outcome: disparity.unknown,
             estimators: disparity.estimators.iter().map(estimator).collect(),
+            birdie: disparity.birdie.as_ref().map(BirdieContract::of),
             sentence: disparity.sentence(),
             remarks: disparity.remarks.clone(),
         }
     }
 }
 
+/// A rate divided by that of another class.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields, rename = "Ratio"))]
+pub struct RatioContract {
+    /// The class that is divided by: `baseline`, or the class with the highest rate of this estimator.
+    pub baseline: String,
+    /// The ratio.
+    pub ratio: f64,
+    /// Its 95% interval, on the log scale; null if the rate is 0 or its error is unknown.
+    pub interval: Option<Interval>,
+    /// Whether the ratio is below four fifths.
+    pub below_four_fifths: bool,
+}
+
+impl BirdieContract {
+    fn of(fit: &BirdieFit) -> BirdieContract {
+        BirdieContract {
+            pooling: if fit.is_pooled { "partial" } else { "none" },
+            groups: fit.groups,
+            people_per_group: fit.people_per_group.clone(),
+            replicates: fit.replicates,
+            converged: fit.converged,
+        }
+    }
+}
+
 impl ValueContract {
     fn of(disparity: &Disparity, estimator: &Estimator, level: usize) -> ValueContract {
-        let estimate = &estimator.estimates[level];
-        let biases = estimator.biases.get(level);
-        let class = |class: usize| {
-            let bias = biases.and_then(|biases| biases[class]);
-            ClassContract::of(disparity, estimate, class, bias)
-        };
+        let class = |class: usize| ClassContract::of(disparity, estimator, level, class);
+        let gaps = estimator.estimates[level].gaps.iter();
         ValueContract {
             value: disparity.levels.get(level).cloned(),
             classes: (0..disparity.classes.len()).map(class).collect(),
-            pairs: estimate.gaps.iter().map(|gap| GapContract::of(disparity, gap)).collect(),
+            pairs: gaps.map(|gap| GapContract::of(disparity, estimator, level, gap)).collect(),
         }
     }
 }
 
 impl ClassContract {
-    fn of(disparity: &Disparity, estimate: &Estimate, class: usize, bias: Option<LabelBias>) -> ClassContract {
-        let figure = estimate.classes[class].as_ref();
+    fn of(disparity: &Disparity, estimator: &Estimator, level: usize, class: usize) -> ClassContract {
+        let figure = disparity.figure(estimator, level, class);
+        let gap = estimator.estimates[level].gap(class, disparity.against);
+        let bias = estimator.biases.get(level).and_then(|biases| biases[class]);
         ClassContract {
             class: disparity.classes[class].clone(),
+            hidden: disparity.is_hidden(estimator, level, class),
             estimate: figure.and_then(|figure| figure.estimate),
             error: figure.and_then(|figure| figure.error),
             interval: figure.and_then(|figure| figure.interval),
             effective_n: figure.map(|figure| figure.effective_n),
-            gap: estimate.gap(class, disparity.against).map(|gap| GapContract::of(disparity, &gap)),
-            bias,
+            gap: gap.map(|gap| GapContract::of(disparity, estimator, level, &gap)),
+            ratio: disparity.ratio(estimator, level, class).map(|own| RatioContract {
+                baseline: disparity.classes[own.baseline].clone(),
+                ratio: own.ratio,
+                interval: own.interval,
+                below_four_fifths: own.ratio < Ratio::FOUR_FIFTHS,
+            }),
+            bias: bias.filter(|_| figure.is_some()),
         }
     }
 }
 
 impl GapContract {
-    fn of(disparity: &Disparity, gap: &Gap) -> GapContract {
+    fn of(disparity: &Disparity, estimator: &Estimator, level: usize, gap: &Gap) -> GapContract {
+        let hidden = [gap.class, gap.against].iter().any(|&class| disparity.is_hidden(estimator, level, class));
+        let shown = Some(gap).filter(|_| !hidden);
         GapContract {
             class: disparity.classes[gap.class].clone(),
             against: disparity.classes[gap.against].clone(),
-            difference: gap.difference,
-            error: gap.error,
-            interval: gap.interval,
+            hidden,
+            difference: shown.and_then(|gap| gap.difference),
+            error: shown.and_then(|gap| gap.error),
+            interval: shown.and_then(|gap| gap.interval),
         }
     }
 }

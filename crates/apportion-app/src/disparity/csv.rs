@@ -5,7 +5,7 @@ use apportion::audit::Interval;
 use super::{ClassContract, DisparityContract, EstimatorContract};
 use crate::results::{CsvTable, cell, number};
 
-const HEADER: [&str; 14] = [
+const HEADER: [&str; 19] = [
     "estimator",
     "method",
     "value",
@@ -20,6 +20,11 @@ const HEADER: [&str; 14] = [
     "gap_error",
     "gap_low",
     "gap_high",
+    "hidden",
+    "baseline",
+    "ratio",
+    "ratio_low",
+    "ratio_high",
 ];
 
 impl DisparityContract {
@@ -36,11 +41,12 @@ impl DisparityContract {
     }
 }
 
-fn row(estimator: &EstimatorContract, value: &str, class: &ClassContract, against: &str) -> [String; 14] {
+fn row(estimator: &EstimatorContract, value: &str, class: &ClassContract, against: &str) -> [String; 19] {
     let ends = |interval: Option<Interval>| [number(interval.map(|own| own.low)), number(interval.map(|own| own.high))];
     let [low, high] = ends(class.interval);
     let gap = class.gap.as_ref();
     let [gap_low, gap_high] = ends(gap.and_then(|gap| gap.interval));
+    let [ratio_low, ratio_high] = ends(class.ratio.as_ref().and_then(|own| own.interval));
     [
         cell(&estimator.name),
         estimator.method.to_owned(),
@@ -56,5 +62,10 @@ fn row(estimator: &EstimatorContract, value: &str, class: &ClassContract, agains
         number(gap.and_then(|gap| gap.error)),
         gap_low,
         gap_high,
+        class.hidden.to_string(),
+        cell(class.ratio.as_ref().map_or("", |own| &own.baseline)),
+        number(class.ratio.as_ref().map(|own| own.ratio)),
+        ratio_low,
+        ratio_high,
     ]
 }

@@ -14,8 +14,10 @@ use apportion_io::{ClassColumn, Input, Table};
 use apportion_report::{Disparity, LabelKind};
 use serde::{Deserialize, Serialize};
 
-pub use builder::{DisparityBuilder, OutcomeSettings};
-pub use contract::{ClassContract, DisparityContract, EstimatorContract, GapContract, ValueContract};
+pub use builder::{DisparityBuilder, OutcomeSettings, SmallCells};
+pub use contract::{
+    BirdieContract, ClassContract, DisparityContract, EstimatorContract, GapContract, RatioContract, ValueContract,
+};
 
 use crate::class_map::ClassMap;
 use crate::existing_labels::{self, Uncoded};
@@ -147,6 +149,7 @@ impl Request {
         if self.outcome.outcome.is_none() {
             return Err(no_outcome());
         }
+        self.outcome.check()?;
         self.uncoded.check_kept()?;
         if self.report.focus.is_some() && !self.report.is_wanted() {
             let problem =

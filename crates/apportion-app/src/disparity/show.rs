@@ -25,14 +25,24 @@ pub(super) fn text(own: &Disparity) -> Message {
             cell(difference, interval, |number| own.show_difference(number))
         });
         blocks.extend([estimates.into(), gaps.into()]);
+        if own.ratios.is_some() {
+            let ratios = table(own, "ratio of rates", |each, class| {
+                let ratio = own.ratio(each, level, class);
+                let (number, interval) = (ratio.map(|own| own.ratio), ratio.and_then(|own| own.interval));
+                cell(number, interval, |number| format!("{number:.2}"))
+            });
+            let line = "ratio of rates: the rate divided by the highest of the estimator (or by that of ";
+            let last = "). The four-fifths line is 0.8; it is not a threshold of scores.";
+            blocks.push(Message::from(ratios) + "\n" + line + Setting::Baseline.with("CLASS") + last);
+        }
     }
     if own.shown() > SHOWN {
         let more = text::counted((own.shown() - SHOWN) as u64, "more value", "more values");
         blocks.push(Message::from(format!("… and {more}; use ")) + Setting::Json + " to see all values");
     }
     if hides_estimates(own) {
-        let hidden = "–: the effective sample size is below 5; use ";
-        blocks.push(Message::from(hidden) + Setting::Json + " to see such estimates");
+        let hidden = "–: hidden, because the effective sample size is below 5; use ";
+        blocks.push(Message::from(hidden) + Setting::SmallCells.with("show") + " to show such estimates");
     }
     blocks.extend(own.sentence().map(Message::from));
     let mut methods: Vec<Method> = own.estimators.iter().map(|own| own.method).collect();
@@ -44,10 +54,7 @@ pub(super) fn text(own: &Disparity) -> Message {
 
 /// Returns whether the tables omit estimates of classes with a small effective sample size.
 fn hides_estimates(own: &Disparity) -> bool {
-    let hides = |each: &Estimator, level: usize| {
-        let classes = each.estimates.get(level).map_or(&[][..], |estimates| &estimates.classes[..]);
-        (0..classes.len()).any(|class| classes[class].is_some() && own.figure(each, level, class).is_none())
-    };
+    let hides = |each: &Estimator, level: usize| (0..own.classes.len()).any(|class| own.is_hidden(each, level, class));
     (0..own.shown().min(SHOWN)).any(|level| own.estimators.iter().any(|each| hides(each, level)))
 }
 

@@ -15,7 +15,7 @@ pub(super) const RULES: &[(&str, &str)] = &[
     (Threshold.name(), "The most likely class if its score is high enough, otherwise no label"),
     (
         Thompson.name(),
-        "A class drawn at random by its score. Counts are right on average; single labels are the least accurate",
+        "A class drawn at random by its score. Counts are those of the scores on average; single labels are the least accurate",
     ),
     (TopK.name(), "A class drawn among the k most likely"),
     (Match.name(), "The most accurate labels whose counts match the reference"),
@@ -34,6 +34,17 @@ const LEARNERS: &[(&str, &str)] = &[
     ("svm", "A linear support vector machine"),
     ("logistic", "Multinomial logistic regression"),
     ("forest", "A random forest"),
+];
+
+const POOLING: &[(&str, &str)] = &[
+    ("auto", "Partial if a class has fewer than 20 expected people per group on average, otherwise none"),
+    ("none", "Each group is estimated separately"),
+    ("partial", "Estimates of small groups are shrunk to those of the others"),
+];
+
+const SMALL_CELLS: &[(&str, &str)] = &[
+    ("hide", "Estimates from fewer than 5 people are hidden in every output"),
+    ("show", "All estimates are shown; they may identify individuals"),
 ];
 
 const UNKNOWN_GROUPS: &[(&str, &str)] = &[
@@ -267,6 +278,45 @@ pub(super) static GROUPS: &[Group] = &[
                 "CLASS",
                 &[T("Class to compare the others with [default: the largest by the scores]")],
             ),
+            setting(
+                Setting::Favorable,
+                Kind::Text,
+                "VALUE",
+                &[
+                    T("Value of the outcome that is favorable, such as approved: counts as 1, and rates are also compared by \
+                       their ratio (adverse impact)"),
+                ],
+            ),
+            setting(
+                Setting::Baseline,
+                Kind::Text,
+                "CLASS",
+                &[
+                    T("Class whose rate others are divided by, with "),
+                    S(Setting::Favorable),
+                    T(" [default: the highest rate of a class with at least 30 expected people]"),
+                ],
+            ),
+            setting(
+                Setting::Pooling,
+                Kind::Choice(POOLING),
+                "POOLING",
+                &[T("How BIRDiE combines the groups of "), S(Setting::By)],
+            )
+            .default("auto"),
+            setting(
+                Setting::NoBootstrap,
+                Kind::Flag,
+                "",
+                &[T("Skip the bootstrap: BIRDiE has no standard errors and no intervals")],
+            ),
+            setting(
+                Setting::SmallCells,
+                Kind::Choice(SMALL_CELLS),
+                "POLICY",
+                &[T("Whether to show estimates with an effective sample size below 5")],
+            )
+            .default("hide"),
         ],
     },
     Group {

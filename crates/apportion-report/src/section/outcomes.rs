@@ -21,7 +21,7 @@ pub(super) fn section(study: &Study) -> Option<Section> {
     for level in 0..own.shown().min(MOST_VALUES) {
         blocks.push(Block::Table(figures(own, level)));
         blocks.extend(
-            [Some(gaps(own, level)), biases(own, level)]
+            [Some(gaps(own, level)), ratios(own, level), biases(own, level)]
                 .into_iter()
                 .flatten()
                 .map(|table| Block::Table(table.folded())),
@@ -259,6 +259,19 @@ fn gaps(own: &Disparity, level: usize) -> Table {
         let (difference, interval) = (gap.and_then(|own| own.difference), gap.and_then(|own| own.interval));
         with_interval(difference, interval, |number| own.show_difference(number), "")
     })
+}
+
+/// Returns a table of adverse-impact ratios, if they were requested.
+fn ratios(own: &Disparity, level: usize) -> Option<Table> {
+    own.ratios.as_ref()?;
+    let caption = format!("{}: rate divided by the highest, or by that of the baseline", text::begin(&own.what(level)));
+    let mut table = table(own, format!("outcome-ratios-{level}"), caption, |each, class| {
+        let ratio = own.ratio(each, level, class);
+        let (number, interval) = (ratio.map(|own| own.ratio), ratio.and_then(|own| own.interval));
+        with_interval(number, interval, |number| text::plain(number, 2), "")
+    });
+    table.note = "Four-fifths line: 0.8. It is a ratio of rates, and not a threshold of scores.".into();
+    Some(table)
 }
 
 /// Explains the bias of the means of labels, if the truth is known.

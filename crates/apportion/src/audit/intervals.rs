@@ -59,11 +59,17 @@ impl Draws {
     /// Returns the weights of the row with this key in each replicate.
     #[inline]
     pub(crate) fn of(&mut self, key: u64) -> &[u8] {
-        for (weight, salt) in self.weights.iter_mut().zip(FIRST_SALT..) {
-            let hash = seed::hash(self.seed, key, salt);
-            *weight = self.thresholds.iter().take_while(|&&threshold| hash >= threshold).count() as u8;
+        for replicate in 0..self.weights.len() {
+            self.weights[replicate] = self.one(key, replicate);
         }
         &self.weights
+    }
+
+    /// Returns the weight of the row with this key in one replicate.
+    #[inline]
+    pub(crate) fn one(&self, key: u64, replicate: usize) -> u8 {
+        let hash = seed::hash(self.seed, key, FIRST_SALT + replicate as u64);
+        self.thresholds.iter().take_while(|&&threshold| hash >= threshold).count() as u8
     }
 }
 

@@ -1,5 +1,5 @@
-//! Bounds on outcomes by class, for any dependence between outcome and class (Kallus, Mao and Zhou 2022), without
-//! assumptions.
+//! Bounds on outcomes by class, for any dependence between outcome and class (Kallus, Mao and Zhou 2022), if the scores
+//! are calibrated within each cell.
 //!
 //! In a cell of equal people, a share η of class a and a share μ with the outcome overlap by at least max(η + μ − 1,
 //! 0) and at most min(η, μ). Summed over all cells and divided by the share of the class, these bound its rate.

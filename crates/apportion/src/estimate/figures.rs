@@ -37,7 +37,7 @@ pub struct Gap {
     pub difference: Option<f64>,
     /// Its standard error.
     pub error: Option<f64>,
-    /// Its 95% interval; for bounds, the bounds.
+    /// Its 95% interval, from the intervals of both classes; for bounds, the bounds.
     pub interval: Option<Interval>,
 }
 
@@ -74,16 +74,31 @@ impl Estimate {
             let estimate = Some(measure.about() + mean.value);
             Some(Figure { estimate, error, interval, effective_n: mean.effective_n })
         };
+        let classes: Vec<Option<Figure>> = means.iter().enumerate().map(figure).collect();
         let gaps = pairs(means.len()).filter_map(|(a, b)| {
+            let (one, other) = (classes[a]?, classes[b]?);
             let difference = means[a].as_ref()?.value - means[b].as_ref()?.value;
-            let variance = covariance(a, a).zip(covariance(b, b)).zip(covariance(a, b));
-            let error = variance.map(|((own, other), both)| (own + other - 2.0 * both).max(0.0).sqrt());
-            let half = error.map(|error| error * means[a].as_ref().map_or(NORMAL, |mean| mean.quantile));
-            let interval = half.map(|half| Interval { low: difference - half, high: difference + half });
+            let both = covariance(a, b);
+            let errors = one.error.zip(other.error).zip(both);
+            let error = errors.map(|((one, other), both)| (one * one + other * other - 2.0 * both).max(0.0).sqrt());
+            let interval = both.and_then(|both| gap_interval(&one, &other, both));
             Some(Gap { class: a, against: b, difference: Some(difference), error, interval })
         });
-        Estimate { classes: means.iter().enumerate().map(figure).collect(), gaps: gaps.collect() }
+        let gaps = gaps.collect();
+        Estimate { classes, gaps }
     }
+}
+
+/// Returns the interval of a difference from the intervals of both figures and the covariance of their errors (MOVER,
+/// Zou and Donner 2008). For shares without covariance it is Newcombe's; for means it is the normal interval. A figure
+/// of 0 or 1 keeps its uncertainty, which a normal interval would lose.
+fn gap_interval(one: &Figure, other: &Figure, covariance: f64) -> Option<Interval> {
+    let (a, b) = (one.estimate?, other.estimate?);
+    let (own, its) = (one.interval?, other.interval?);
+    let errors = one.error? * other.error?;
+    let correlation = if errors > 0.0 { (covariance / errors).clamp(-1.0, 1.0) } else { 0.0 };
+    let half = |x: f64, y: f64| (x * x + y * y - 2.0 * correlation * x * y).max(0.0).sqrt();
+    Some(Interval { low: a - b - half(a - own.low, its.high - b), high: a - b + half(own.high - a, b - its.low) })
 }
 
 /// Returns all pairs of classes, in order.

@@ -7,7 +7,10 @@
 //! | [`Weighted`]: people weighted by their scores | outcome and class are independent among people with equal scores |
 //! | [`Imputed`]: classes drawn by the scores, many times | the same; its interval includes the uncertainty about classes |
 //! | [`Birdie`]: outcomes update the scores | within a class (and group), the outcome is independent of the predictors of the scores |
-//! | [`CellBounds`]: bounds on the rate | always, if the scores are calibrated in each cell |
+//! | [`CellBounds`]: bounds on the rate | the scores are calibrated within each cell |
+//!
+//! All of them need calibrated scores, except the mean over labels that are the truth. No test shows from the scores and
+//! outcomes alone which of these conditions hold, and agreement of two estimators does not show that either is right.
 //!
 //! A row that represents c people counts as c equal rows. Rows with unknown outcomes are excluded. All sums are
 //! exact: results are bitwise the same for any row order, batch size and number of threads. `LabelEstimator`,
@@ -49,7 +52,7 @@ mod label_estimator;
 mod outcomes;
 mod weighted;
 
-pub use birdie::{Birdie, BirdieOptions};
+pub use birdie::{Birdie, BirdieOptions, FEW_PER_GROUP, Pooling};
 pub use bounds::{CellBounds, CellSizes, SMALL_CELL};
 pub use figures::{Estimate, Figure, Gap};
 pub use imputed::{IMPUTATIONS, Imputed};

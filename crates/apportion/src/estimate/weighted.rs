@@ -153,15 +153,6 @@ impl Weighted {
         self.measure.shown().map(|level| self.estimate(level)).collect()
     }
 
-    /// Returns the share of each level in each class, level by level; `None` without people.
-    pub(super) fn shares(&self) -> Vec<Vec<Option<f64>>> {
-        let (k, all) = (self.classes.len(), self.totals(&self.scores, self.classes.len()));
-        let share = |level: usize, class: usize| {
-            (all[class] > 0).then(|| self.scores[level * k + class] as f64 / all[class] as f64)
-        };
-        (0..self.measure.levels()).map(|level| (0..k).map(|class| share(level, class)).collect()).collect()
-    }
-
     /// Sums over all levels.
     fn totals(&self, sums: &[i128], size: usize) -> Vec<i128> {
         (0..size).map(|index| sums.iter().skip(index).step_by(size.max(1)).sum()).collect()

@@ -64,8 +64,10 @@ pub enum Rule {
     Argmax,
     /// The most likely class if its score reaches a threshold, otherwise Uncoded.
     Threshold(Thresholds),
-    /// A class drawn with the row's scores as probabilities: unbiased in any subgroup, but least accurate row by
-    /// row. A draw depends on (seed, key) only, so rows with equal keys share it: see [`Keys`].
+    /// A class drawn with the row's scores as probabilities: on average, counts are those of the scores, in any
+    /// subgroup; they are unbiased only in subgroups in which the scores are calibrated. To analyze an outcome, draw
+    /// from scores updated by it ([`Birdie::updated`](crate::estimate::Birdie::updated)). The least accurate rule
+    /// row by row. A draw depends on (seed, key) only, so rows with equal keys share it: see [`Keys`].
     /// [`Decision::draw`] makes further draws.
     Thompson,
     /// A class drawn among the k most likely ones and all that tie with the last of them.

@@ -1,7 +1,7 @@
 //! Thompson sampling and top-k: a class drawn at random with the row's scores as probabilities.
 //!
-//! Counts are unbiased, in any subgroup; row by row this is the least accurate rule. A draw depends on (seed, key,
-//! draw number) only.
+//! On average, counts are those of the scores, in any subgroup; they are unbiased in subgroups in which the scores are
+//! calibrated. Row by row this is the least accurate rule. A draw depends on (seed, key, draw number) only.
 
 use crate::scores::Label;
 use crate::seed;
