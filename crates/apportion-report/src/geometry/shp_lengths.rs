@@ -60,7 +60,21 @@ fn record_end(shp: &[u8], offset: usize) -> Option<usize> {
         31 => 44usize.checked_add(number(36)?.checked_mul(8)?)?.checked_add(number(40)?.checked_mul(16)?)?,
         _ => return None,
     };
-    (needed <= length).then_some(end)
+    let has_parts = matches!(little_endian(record, 0)?, 3 | 5 | 13 | 15 | 23 | 25 | 31);
+    let fits = needed <= length && (!has_parts || parts_are_in_order(record, number(36)?, number(40)?));
+    fits.then_some(end)
+}
+
+/// Returns whether each part of a record starts at one of its points, and after the part before it: the reader allocates
+/// by the distances between these starts.
+fn parts_are_in_order(record: &[u8], parts: usize, points: usize) -> bool {
+    let mut least = 0;
+    (0..parts).all(|part| {
+        let start = little_endian(record, 44 + 4 * part).and_then(|start| usize::try_from(start).ok());
+        let is_in_order = start.is_some_and(|start| (least..=points).contains(&start));
+        least = start.unwrap_or(least);
+        is_in_order
+    })
 }
 
 fn big_endian(bytes: &[u8], index: usize) -> Option<i32> {
@@ -69,4 +83,36 @@ fn big_endian(bytes: &[u8], index: usize) -> Option<i32> {
 
 fn little_endian(bytes: &[u8], index: usize) -> Option<i32> {
     Some(i32::from_le_bytes(*bytes.get(index..)?.first_chunk()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns a .shp with one polygon of three points, whose parts start at the given points.
+    fn polygon(starts: &[i32]) -> Vec<u8> {
+        let mut record = 5i32.to_le_bytes().to_vec();
+        record.extend([0; 32]);
+        record.extend((starts.len() as i32).to_le_bytes());
+        record.extend(3i32.to_le_bytes());
+        starts.iter().for_each(|start| record.extend(start.to_le_bytes()));
+        record.extend([0; 3 * 16]);
+        let mut shp = vec![0; HEADER];
+        shp.extend(1i32.to_be_bytes());
+        shp.extend((record.len() as i32 / 2).to_be_bytes());
+        shp.extend(record);
+        let words = shp.len() as i32 / 2;
+        shp[24..28].copy_from_slice(&words.to_be_bytes());
+        shp
+    }
+
+    #[test]
+    fn parts_start_at_points_in_order() {
+        for starts in [&[0][..], &[0, 1], &[0, 3], &[]] {
+            assert!(fit(&polygon(starts), None), "{starts:?}");
+        }
+        for starts in [&[-1][..], &[4], &[2, 1], &[0, i32::MAX], &[i32::MIN]] {
+            assert!(!fit(&polygon(starts), None), "{starts:?}");
+        }
+    }
 }
