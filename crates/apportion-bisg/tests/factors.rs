@@ -1,5 +1,5 @@
-//! The factors of a score: their product, divided by its sum, is the score for every kind of table, population, name and
-//! place.
+//! The factors of a score: their product, divided by its sum, is the score for every kind of table, population, name
+//! and place.
 #![allow(clippy::unwrap_used)] // also in helpers
 
 use apportion::seed::hash;

@@ -12,7 +12,8 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 const CLASSES: [&str; 6] = ["white", "black", "hispanic", "asian", "aian", "other"];
-/// Shares of white, black, hispanic, asian and other among all voters of the voter lists, and the weight of these shares.
+/// Shares of white, black, hispanic, asian and other among all voters of the voter lists, and the weight of these
+/// shares.
 const VOTERS: [f64; 5] = [0.656992573, 0.227499497, 0.082567264, 0.017141924, 0.015798742];
 const KAPPA: f64 = 5.0;
 

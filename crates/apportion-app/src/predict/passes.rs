@@ -33,8 +33,8 @@ pub(super) enum AllPeople {
 }
 
 impl AllPeople {
-    /// Reads all people if the model needs them. If only the scores of one row are needed, those of fBISG are drawn for its
-    /// place only.
+    /// Reads all people if the model needs them. If only the scores of one row are needed, those of fBISG are drawn
+    /// for its place only.
     pub(super) fn collect(
         request: &Request,
         input: &Input,
@@ -146,8 +146,8 @@ impl Pass<'_> {
         Ok(AllPeople::Raked(raked, fit))
     }
 
-    /// Returns the scores of fBISG, row by row. People without a place have zeros and, if only one row is needed, people of
-    /// other places.
+    /// Returns the scores of fBISG, row by row. People without a place have zeros and, if only one row is needed,
+    /// people of other places.
     fn draw(&self, gibbs: &Gibbs, only_row: Option<usize>) -> Result<Vec<f32>> {
         let bisg = self.lookup.bisg;
         let likelihoods = bisg.likelihoods()?;

@@ -26,7 +26,8 @@ pub struct PlaceTable {
 /// How a person's place is found in a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlaceLookup {
-    /// The code that was found. If there is none, the codes of the place at the level of the table, the most precise first.
+    /// The code that was found. If there is none, the codes of the place at the level of the table, the most precise
+    /// first.
     pub codes: Vec<u64>,
     /// The row, from 0, if the table has one of the codes and people there.
     pub row: Option<u32>,

@@ -1,5 +1,5 @@
-//! The factors of one person's scores: the numbers by class whose product is proportional to the scores, and the rows of
-//! the tables that they come from.
+//! The factors of one person's scores: the numbers by class whose product is proportional to the scores, and the rows
+//! of the tables that they come from.
 
 use super::{Bisg, MatchInfo, Person, Population, quotient};
 use crate::error::Result;
@@ -70,8 +70,8 @@ impl Product {
         self.push(kind, -1, values);
     }
 
-    /// Multiplies by the numbers of a name and, if the table has P(class | name) but the model needs P(name | class), divides
-    /// by the class shares of the table.
+    /// Multiplies by the numbers of a name and, if the table has P(class | name) but the model needs P(name | class),
+    /// divides by the class shares of the table.
     fn multiply_name(&mut self, table: &NameTable, role: NameRole, id: NameId) {
         let rows = table.rows_behind(id);
         let parts = rows.len().max(1) as f64;
@@ -110,8 +110,8 @@ impl Factor {
 }
 
 impl Bisg {
-    /// Returns the factors of a person's scores, given the information that was used for them. Their product, divided by
-    /// its sum, is the scores up to rounding. If it is zero for all classes, the scores are uniform.
+    /// Returns the factors of a person's scores, given the information that was used for them. Their product, divided
+    /// by its sum, is the scores up to rounding. If it is zero for all classes, the scores are uniform.
     pub fn factors(&self, person: &Person<'_>, info: &MatchInfo) -> Vec<Factor> {
         let mut product = Product::default();
         self.surname_factors(person.surname, info, &mut product);
@@ -139,7 +139,8 @@ impl Bisg {
         product.0
     }
 
-    /// Adds the numbers of the surname, or of all people if it is not used, and the class shares by which they are divided.
+    /// Adds the numbers of the surname, or of all people if it is not used, and the class shares by which they are
+    /// divided.
     fn surname_factors(&self, id: NameId, info: &MatchInfo, product: &mut Product) {
         let (is_voters, as_published) = match self.population {
             Population::Everybody => (false, false),
