@@ -70,7 +70,7 @@ def people(folder, shared, count):
 
 
 def in_block_groups(alone, folder, shared):
-    """The people with the code of a block group instead of their county, drawn among those of the county by their adults."""
+    """The people with a block group instead of their county, drawn among those of the county by their adults."""
     path = folder / alone.name.replace("people", "block-groups")
     if path.exists():
         return path
@@ -135,7 +135,8 @@ def main():
     made = folder / "scores.parquet"
     predict = [program, "predict", alone, "-o", made, "--force", "-q", "--threads", "2", "--county", "county_fips"]
     with_tables = predict + ["--geography", counties, "--surnames", surnames]
-    blocks = [program, "predict", in_block_groups(alone, folder, shared), *predict[3:-2], "--block-group", "block_group"]
+    in_blocks = in_block_groups(alone, folder, shared)
+    blocks = [program, "predict", in_blocks, *predict[3:-2], "--block-group", "block_group"]
     margin = folder / "margin.csv"
     margin.write_text("class,share\nwhite,0.7\nblack,0.22\nhispanic,0.03\nasian,0.015\naian,0.01\nother,0.025\n")
     works = {

@@ -1,5 +1,5 @@
-//! Places that are in no table of 2020: a larger place is used, `place_used` names it, and the summary counts it. Expected
-//! scores are computed from exported tables.
+//! Places that are in no table of 2020: a larger place is used, `place_used` names it, and the summary counts it.
+//! Expected scores are computed from exported tables.
 #![allow(clippy::unwrap_used)] // in helpers
 
 mod common;

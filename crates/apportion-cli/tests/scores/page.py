@@ -1,8 +1,9 @@
-"""Writes the results of `make validate-scores` into docs/scores.md, between markers. The text around them is written by hand.
+"""Writes the results of `make validate-scores` into docs/scores.md, between markers.
 
     python page.py [--check]
 
-The results are those of results.json. With --check, nothing is written, and the script fails if the page does not show them.
+The text around the tables is written by hand. The results are those of results.json. With --check, nothing is written,
+and the script fails if the page does not show them.
 """
 
 import json
@@ -61,7 +62,8 @@ def unlisted(results):
 
 def on_voter_list(results):
     rows = [["all people", one["level"], *offs(one), *quality(one)] for one in results["voter_list"]]
-    rows += [["unlisted", one["level"], *offs(one["unlisted"]), *quality(one["unlisted"])] for one in results["voter_list"]]
+    unlisted = [(one["level"], one["unlisted"]) for one in results["voter_list"]]
+    rows += [["unlisted", level, *offs(one), *quality(one)] for level, one in unlisted]
     alone = results["voter_list_alone"]
     rows.append(["names of the list only", "block group", *offs(alone), *quality(alone)])
     return table(["people", "by", *CLASSES, "log loss", "accuracy, %"], rows)
@@ -95,8 +97,8 @@ def smoothing(results):
 def gibbs(results):
     found = results["models"]["enumeration"]
     return (
-        f"{found['people']} people in a place of few adults, {found['sweeps']:,} sweeps: the scores differ from the exact posterior by at "
-        f"most {found['difference']:.4f}. The smallest score is {found['smallest']:.1e}.\n"
+        f"{found['people']} people in a place of few adults, {found['sweeps']:,} sweeps: the scores differ from the "
+        f"exact posterior by at most {found['difference']:.4f}. The smallest score is {found['smallest']:.1e}.\n"
     )
 
 

@@ -1,5 +1,5 @@
-"""Draws people from the adults of North Carolina: a place and class, a surname given the class, and a first name given the
-class. Given the class, names and place are independent.
+"""Draws people from the adults of North Carolina: a place and class, and a surname and first name
+given the class. Given the class, names and place are independent.
 """
 
 import numpy

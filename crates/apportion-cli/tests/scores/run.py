@@ -2,12 +2,13 @@
 
     python run.py PATH/TO/apportion [--people N] [--results FILE.json]
 
-People are drawn from the sources of the built-in tables (tables.py, people.py), and the program scores them by county, tract,
-block group and ZIP code. Every score must equal the formula, and the mean score of each class must be within 2% or three
-standard errors of the share of the class. People with names that only the voter list has miss the latter for some classes: this
-is printed and recorded, and fails only if the error grows. Also measured: log loss and accuracy, with and without first names; people whose
-surnames are not on the Census list; the voter list (voter_list.py); fBISG and the other models (models.py). The results are
-printed, and written to FILE.json, from which page.py makes docs/scores.md.
+People are drawn from the sources of the built-in tables (tables.py, people.py), and the program scores them by county,
+tract, block group and ZIP code. Every score must equal the formula, and the mean score of each class must be within 2% or
+three standard errors of the share of the class. People with names that only the voter list has miss the latter for some
+classes: this is printed and recorded, and fails only if the error grows.
+
+Also measured: log loss and accuracy, with and without first names; people whose surnames are not on the Census list; the
+voter list (voter_list.py); fBISG and the other models (models.py). The results are printed, and written to FILE.json, from which page.py makes docs/scores.md.
 """
 
 import argparse
@@ -26,18 +27,23 @@ import models
 import voter_list
 from people import People, made_up_names, read_scores, write
 from tables import (
-    CLASSES, VOTER_FIRST_NAMES, Surnames, VoterList, adults, first_names, normalized, numbers, require_sources, voter_names
+    CLASSES, VOTER_FIRST_NAMES, Surnames, VoterList, adults, first_names, normalized, numbers, require_sources,
+    voter_names,
 )
 
 # North Carolina: block groups by state, ZIP code areas by their first three digits.
 STATE = ["37"]
 ZIP_PREFIXES = [str(prefix) for prefix in range(270, 290)]
 # Levels of places: the column, the option of the program, and the number of digits of the block group.
-LEVELS = {"county": ("county", "--county", 5), "tract": ("tract", "--tract", 11), "block group": ("block_group", "--block-group", 12)}
+LEVELS = {
+    "county": ("county", "--county", 5),
+    "tract": ("tract", "--tract", 11),
+    "block group": ("block_group", "--block-group", 12),
+}
 ALLOWED_ERROR = 0.02
-# People whose names are on the voter list only miss this criterion: the names of the list are more often hispanic than unlisted
-# people of the Census are. The known error was up to 4.2% with 2,000,000 people; a larger one fails. This bound was set after
-# that measurement, so it finds changes, and does not show that the scores are right.
+# People whose names are on the voter list only miss this criterion: the names of the list are more often hispanic than
+# unlisted people of the Census are. The known error was up to 4.2% with 2,000,000 people; a larger one fails. This bound was
+# set after that measurement, so it finds changes, and does not show that the scores are right.
 KNOWN_VOTER_LIST_ERROR = 0.05
 # Smaller scores count as this in the log loss. If a name or place excludes the class of a person, the score is 0.
 SMALLEST_SCORE = 1e-6
@@ -100,12 +106,15 @@ class World:
         people.voter_name = people.draw_given_class(self.chance, by_class / by_class.sum(axis=0))
         people.likelihoods = numpy.where(
             (people.surname < 0)[:, None], self.surnames.unlisted, self.surnames.given_class[people.surname])
-        people.with_voter_list = numpy.where((people.surname < 0)[:, None], by_class[people.voter_name], people.likelihoods)
+        of_voter_list = by_class[people.voter_name]
+        people.with_voter_list = numpy.where((people.surname < 0)[:, None], of_voter_list, people.likelihoods)
         return people
 
     def columns(self, people, names, first_name=None):
         """Returns the columns of people. `names` are the names of people with unlisted surnames."""
-        unlisted, rows = (self.made_up, people.made_up) if names == "made up" else (self.voters.names, people.voter_name)
+        unlisted, rows = self.made_up, people.made_up
+        if names == "voter list":
+            unlisted, rows = self.voters.names, people.voter_name
         listed = len(self.surnames.names)
         rows = numpy.where(people.surname < 0, listed + rows, people.surname)
         columns = {"surname": (numpy.concatenate([self.surnames.names, unlisted]), rows)}
@@ -172,8 +181,10 @@ def check_known_error(found, what):
 
 
 def show(what, found):
-    off = ", ".join(f"{name} {mean / share - 1:+.1%}" for name, mean, share in zip(CLASSES, found["mean"], found["share"]))
-    print(f"{what}: {off}; log loss {found['log_loss']:.4f}, accuracy {found['accuracy']:.4f}, zeros {found['score_of_zero']}", flush=True)
+    rows = zip(CLASSES, found["mean"], found["share"])
+    off = ", ".join(f"{name} {mean / share - 1:+.1%}" for name, mean, share in rows)
+    loss, accuracy, zeros = found["log_loss"], found["accuracy"], found["score_of_zero"]
+    print(f"{what}: {off}; log loss {loss:.4f}, accuracy {accuracy:.4f}, scores of zero: {zeros}", flush=True)
 
 
 def score_names_on_no_list(world):

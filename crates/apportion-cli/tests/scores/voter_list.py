@@ -35,8 +35,8 @@ def measure(world):
             "names": int(kept.sum()),
             "without": log_loss(truth[kept], scores(without)),
             "census": log_loss(truth[kept], truth[kept]),
-            "with": [log_loss(truth[kept], scores(voters.likelihoods(smoothing))) for smoothing in SMOOTHINGS],
-            "at_least_25": [log_loss(truth[kept], scores(voters.likelihoods(smoothing, 25))) for smoothing in SMOOTHINGS],
+            "with": [log_loss(truth[kept], scores(voters.likelihoods(kappa))) for kappa in SMOOTHINGS],
+            "at_least_25": [log_loss(truth[kept], scores(voters.likelihoods(kappa, least=25))) for kappa in SMOOTHINGS],
         }
         chosen = losses["with"][SMOOTHINGS.index(5)]
         assert chosen < 0.85 * losses["without"], losses
