@@ -5,7 +5,7 @@
 use std::fs;
 
 use apportion::text::Setting;
-use apportion_app::disparity::OutcomeSettings;
+use apportion_app::disparity::{OutcomeSettings, SmallCells};
 use apportion_app::input::Source;
 use apportion_app::labels::LabelColumn;
 use apportion_app::provenance::{Provenance, Recorded, show};
@@ -188,7 +188,9 @@ fn labels_are_audited_and_rules_compared() {
 
 #[test]
 fn an_outcome_is_compared_between_classes() {
-    let outcome = OutcomeSettings { outcome: Some("outcome".into()), ..OutcomeSettings::default() };
+    // Every class has fewer than 5 people.
+    let small_cells = SmallCells::Show;
+    let outcome = OutcomeSettings { outcome: Some("outcome".into()), small_cells, ..OutcomeSettings::default() };
     let request = disparity::Request { table: people(), outcome, ..disparity::Request::default() };
     let found = to_json(&disparity::run(&request, &context()).unwrap());
     let estimates = |method: &str| {
