@@ -142,6 +142,12 @@ class Explanation:
 
     `scores` has the score of each class, and `details` is the complete result: the JSON of the command `explain`, whose keys
     docs/json.md describes.
+
+    >>> import pyarrow as pa, apportion
+    >>> people = pa.table({"surname": ["Garcia"], "county_fips": ["37183"]})
+    >>> explanation = apportion.explain(people, row=1)
+    >>> explanation.details["model"], max(explanation.scores, key=explanation.scores.get)
+    ('bisg', 'hispanic')
     """
 
     def __init__(self, done: _native.Done) -> None:

@@ -91,7 +91,8 @@ def test_margins_by_surname_and_place(tmp_path: Path) -> None:
 
 def test_options_of_the_models(tmp_path: Path) -> None:
     people = apportion.simulate_voters(300, seed=4, no_scores=True)
-    drawn = apportion.predict(people, "fbisg", burn_in=5, sweeps=20, seed=1, prefix="f_")
+    with pytest.warns(UserWarning, match='the people look like voters \\(column "party"\\)'):
+        drawn = apportion.predict(people, "fbisg", burn_in=5, sweeps=20, seed=1, prefix="f_")
     assert all(0 < share < 1 for share in drawn["f_white"].to_pylist())
     shares = {"white": 0.7, "black": 0.22, "hispanic": 0.03, "asian": 0.015, "aian": 0.01, "other": 0.025}
     ours, theirs = (

@@ -128,13 +128,24 @@
     const spare = Math.max(0, legend.height - 16 - legend.line * lines);
     return { ...layout, height: layout.height - spare, margin: { ...layout.margin, b: layout.margin.b - spare } };
   };
-  const draw = (chart, width = chart.plot.clientWidth, template = looks[look], most = Infinity) => {
+  const draw = async (chart, width = chart.plot.clientWidth, template = looks[look], most = Infinity) => {
     chart.width = width;
     if (chart.isMap) return drawMap(chart, width, most);
     // Plotly modifies the layout, so each call gets a copy.
     const layout = structuredClone(layoutOf(chart, width, template));
     layout.height = Math.min(layout.height, most);
-    return Plotly.react(chart.plot, partOf(chart).data, layout, config).then(() => { chart.figure.dataset.drawn = "yes"; });
+    await Plotly.react(chart.plot, partOf(chart).data, layout, config);
+    await tighten(chart.plot);
+    chart.figure.dataset.drawn = "yes";
+  };
+  // Takes back the space above a legend that has fewer lines than expected, because its entries are of different widths.
+  const tighten = (plot) => {
+    const legend = plot.querySelector("g.legend"), above = [...plot.querySelectorAll("[class^=g-x] text")];
+    if (!legend || !above.length) return;
+    const bottom = Math.max(...above.map((text) => text.getBoundingClientRect().bottom));
+    const spare = Math.floor(legend.getBoundingClientRect().top - bottom - 14);
+    if (spare < 16) return;
+    return Plotly.relayout(plot, { height: plot.layout.height - spare, "margin.b": plot.layout.margin.b - spare });
   };
   const drawAll = () => Promise.all(charts.map((chart) => draw(chart)));
 
