@@ -94,7 +94,7 @@ fn column(name: &str, values: PlainValues) -> PlainColumn {
 
 /// Scores people with places in one column.
 fn predict(surnames: &[String], place: PlainColumn, request: Request) -> predict::Response {
-    let surnames = column("surname", PlainValues::Text(surnames.to_vec().into_iter().collect()));
+    let surnames = column("surname", PlainValues::Text(surnames.iter().cloned().collect()));
     let table = MemoryTable::from_plain(vec![surnames, place]).unwrap();
     let request = Request { source: Source { table: Some(table), ..Source::files(["people"]) }, ..request };
     predict::run(&request, &Context::default()).unwrap()
@@ -126,14 +126,13 @@ fn mean_scores_are_the_shares_at_each_level() {
         ("zip", 5, &by_zip.codes, &by_zip),
     ] {
         let response = predict(&drawn.surnames, column(name, text(codes, digits)), Request::default());
-        for class in 0..K {
+        for (class, class_name) in CLASSES.iter().enumerate() {
             let scores = scores(&response, class);
             let (sum, variance) = (scores.iter().sum::<f64>(), scores.iter().map(|q| q * (1.0 - q)).sum::<f64>());
             let off = sum - drawn.truth[class];
             assert!(
                 off.abs() < 0.02 * drawn.truth[class] || off.abs() < 3.0 * variance.sqrt(),
-                "{name}, {}: {sum} scored, {} drawn",
-                CLASSES[class],
+                "{name}, {class_name}: {sum} scored, {} drawn",
                 drawn.truth[class]
             );
         }

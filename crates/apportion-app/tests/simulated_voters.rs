@@ -135,10 +135,11 @@ fn count<'a>(pairs: impl Iterator<Item = (String, &'a String)>) -> HashMap<(Stri
 }
 
 /// Returns P(value | class) by class from people by class.
-fn shares_by_class<'a>(people: impl Iterator<Item = (&'a String, [f64; K])> + Clone) -> Expected {
+fn shares_by_class<'a>(people: impl Iterator<Item = (&'a String, [f64; K])>) -> Expected {
+    let people: Vec<(&String, [f64; K])> = people.collect();
     let shares = |class: usize| {
-        let total: f64 = people.clone().map(|(_, people)| people[class]).sum();
-        people.clone().map(|(value, people)| (value.clone(), people[class] / total)).collect()
+        let total: f64 = people.iter().map(|(_, people)| people[class]).sum();
+        people.iter().map(|(value, people)| ((*value).clone(), people[class] / total)).collect()
     };
     (0..K).map(|class| (CLASSES[class].to_owned(), shares(class))).collect()
 }

@@ -98,7 +98,7 @@ fn a_small_class_without_labels_is_drift() {
     const FIRST: [f64; 2] = [0.55, 0.44];
     let row = |third: f64, index: usize| {
         let rest = 1.0 - third;
-        let first = if index % 2 == 0 { FIRST[0] } else { FIRST[1] };
+        let first = if index.is_multiple_of(2) { FIRST[0] } else { FIRST[1] };
         [first * rest, (1.0 - first) * rest, third]
     };
     // One of the class in each of 32 groups, and four of it in each of 8 groups.
