@@ -19,7 +19,7 @@ pub enum NameRole {
 }
 
 impl NameRole {
-    /// All names, in the order of [`NameLikelihoods::of`].
+    /// All names, in the order of [`crate::NameLikelihoods::of`].
     pub const ALL: [NameRole; 3] = [NameRole::Surname, NameRole::First, NameRole::Middle];
 }
 
