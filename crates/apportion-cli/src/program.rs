@@ -57,9 +57,10 @@ Examples:
   apportion tables show surnames-2020
   apportion tables export counties-2020 -o counties.csv
   apportion tables check surnames.csv --of surnames";
-    jobs.into_iter().fold(Command::new("tables").about(about).after_help(examples), |tables, job| {
+    let tables = jobs.into_iter().fold(Command::new("tables").about(about).after_help(examples), |tables, job| {
         tables.subcommand(job_command(job))
-    })
+    });
+    tables.mut_subcommand("show", |show| show.alias("describe"))
 }
 
 fn simulate() -> Command {

@@ -922,6 +922,9 @@ fn tables_inside_the_program_are_listed_told_of_and_written() {
                 --geography counties-2020.parquet,zctas-2020.parquet";
     assert_eq!(run(folder, &split(line)), inside);
     assert!(misused(folder, &split("tables show surnames-2000")).contains("did you mean"));
+    let shown = run(folder, &split("tables show counties-2020"));
+    assert!(shown.contains("hispanic"), "{shown}");
+    assert_eq!(run(folder, &split("tables describe counties-2020")), shown);
 }
 
 /// Returns the path of a data file outside the repository.
