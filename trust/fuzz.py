@@ -1,4 +1,4 @@
-"""Fuzzes every target for some minutes: `make fuzz MINUTES=n [TARGET=t]`. Adds executions and hours to trust/results/fuzz.json."""
+"""Fuzzes every target for some minutes: `make fuzz MINUTES=n [TARGET=t]`. Adds executions, failures and hours to trust/results/fuzz.json."""
 
 import json
 import os
@@ -65,8 +65,9 @@ def main():
     for target in targets:
         executions, hours, has_failed = fuzz(target, minutes, tools)
         results = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
-        total = results.setdefault(target, {"executions": 0, "hours": 0.0})
+        total = results.setdefault(target, {"executions": 0, "failures": 0, "hours": 0.0})
         total["executions"] += executions
+        total["failures"] += has_failed
         total["hours"] = round(total["hours"] + hours, 4)
         RESULTS.parent.mkdir(exist_ok=True)
         RESULTS.write_text(json.dumps(results, indent=2, sort_keys=True) + "\n")

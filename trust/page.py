@@ -192,8 +192,8 @@ def campaigns(results):
 def fuzz(results):
     if "fuzz" not in results:
         return "Not run yet: `make fuzz`.\n"
-    rows = [[name, f"{one['executions']:,}", f"{one['hours']:.2f}"] for name, one in results["fuzz"].items()]
-    return table(["target", "executions", "hours"], rows)
+    row = lambda name, one: [name, f"{one['executions']:,}", f"{one['failures']:,}", f"{one['hours']:.2f}"]
+    return table(["target", "executions", "failures", "hours"], [row(*item) for item in results["fuzz"].items()])
 
 
 def table(names, rows):

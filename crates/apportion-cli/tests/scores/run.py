@@ -208,7 +208,7 @@ def score_names_on_no_list(world):
 
 
 def score_names_on_the_voter_list(world):
-    """Scores the same people, of whom the unlisted ones have names of the voter list."""
+    """Scores the same people; those with unlisted names get names of the voter list."""
     results = []
     for level, people, options in world.paths():
         write(world.program.folder / "people.parquet", world.columns(people, "voter list"))
@@ -252,7 +252,7 @@ def score_first_names(world):
 
 
 def score_uninformative_first_names(world):
-    """Scores people of whom some have first names that say no more about their class than surname and place.
+    """Scores people; the first names of some say no more about their class than surname and place.
 
     The first names of these people are drawn given another class, which is drawn from the scores of BISG.
     """
