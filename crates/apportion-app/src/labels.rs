@@ -1,6 +1,6 @@
 //! The result of a rule on a table: labels or allotments, their counts and accuracy, and their certificate.
 
-use apportion::audit::{AuditOptions, Drift, Section, Tally};
+use apportion::audit::{AuditOptions, ClassAudit, Drift, Section, Tally};
 use apportion::decision::{Fitted, GroupPrices};
 use apportion::learn::{Linear, Model};
 use apportion::rule::{Allotment, Joint, JointRule};
@@ -208,6 +208,9 @@ impl RuleResult {
             classes: classes.names().to_vec(),
             counts: summary.counts(),
             targets: self.targets.clone(),
+            expected_precision: summary.classes.iter().map(ClassAudit::expected_precision).collect(),
+            expected_recall: summary.classes.iter().map(ClassAudit::expected_recall).collect(),
+            count_sd: summary.classes.iter().map(|class| class.count_sd).collect(),
             expected_accuracy: summary.expected_accuracy,
             accuracy: summary.accuracy,
             fidelity: FidelityContract {
@@ -248,6 +251,12 @@ pub struct LabelContract {
     pub counts: Vec<u64>,
     /// The target of each class; null if the rule has no reference.
     pub targets: Option<Vec<u64>>,
+    /// The share of the labels of each class that is expected to be correct: their mean score. Null without labels.
+    pub expected_precision: Vec<Option<f64>>,
+    /// The share of the people of each class that is expected to have its label; null if its scores sum to 0.
+    pub expected_recall: Vec<Option<f64>>,
+    /// The standard deviation of the true count of each class, given the scores: √Σ q(1 − q).
+    pub count_sd: Vec<f64>,
     /// The mean score of the labels; null without labels.
     pub expected_accuracy: Option<f64>,
     /// The share of correct labels among labels with known truth; null without truth.

@@ -5,6 +5,7 @@ use apportion::audit::{Drift, Section};
 use apportion::decision::Fitted;
 use apportion::text::{Message, Setting};
 
+use crate::audit::unreliable_labels;
 use crate::label::{Aim, Measured};
 use crate::labels::RuleResult;
 use crate::text;
@@ -72,19 +73,29 @@ pub fn summary(measured: &Measured) -> Option<Message> {
         (wanted[class] > 0.0).then(|| 100.0 * (share * all / wanted[class] - 1.0))
     };
     let row = |class: usize| {
-        vec![
-            classes[class].clone(),
-            targets.map_or_else(|| text::expected_count(wanted[class]), |targets| text::count(targets[class])),
+        let own = &result.summary.classes[class];
+        let mut row = vec![classes[class].clone()];
+        match targets {
+            Some(targets) => row.push(text::count(targets[class])),
+            None => row.extend([text::expected_count(wanted[class]), text::margin(own.count_margin())]),
+        }
+        row.extend([
             text::count(argmax.summary.classes[class].labels),
             text::signed(off(argmax, class), 1, "%"),
-            text::count(result.summary.classes[class].labels),
+            text::count(own.labels),
             text::signed(off(result, class), 1, "%"),
-        ]
+            text::plain(own.expected_precision(), 3),
+            text::plain(own.expected_recall(), 3),
+        ]);
+        row
     };
-    let held = if targets.is_some() { "target" } else { "scores sum to" };
     let name = result.name.as_str();
     let rows: Vec<Vec<String>> = (0..classes.len()).map(row).collect();
-    let mut lines = vec![Message::from(text::columns(&["class", held, "argmax", "off by", name, "off by"], &rows))];
+    let mut header = vec!["class"];
+    header.extend(if targets.is_some() { &["target"][..] } else { &["scores sum to", "±95%"] });
+    header.extend(["argmax", "off by", name, "off by", "expected precision", "recall"]);
+    let mut lines = vec![Message::from(text::columns(&header, &rows))];
+    lines.extend(unreliable_labels(&result.summary).map(Message::from));
     let uncoded = result.summary.people - result.summary.labeled;
     if uncoded > 0 {
         let (uncoded, people) = (text::count(uncoded), text::count(result.summary.people));

@@ -20,6 +20,11 @@ pub fn expected_count(number: f64) -> String {
     parts.map_or_else(|| text.clone(), |(whole, tenths)| format!("{}.{tenths}", count(whole)))
 }
 
+/// Returns a margin of error in people: "±134".
+pub fn margin(people: f64) -> String {
+    format!("±{}", count(people.round() as u64))
+}
+
 /// Removes the sign of a formatted number without digits other than 0.
 fn without_zero_sign(text: String) -> String {
     let is_zero = text.contains('0') && !text.contains(|digit: char| matches!(digit, '1'..='9'));

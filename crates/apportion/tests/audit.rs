@@ -282,6 +282,11 @@ fn mean<'a>(people: &[&Person<'a>], of: impl Fn(&Person<'a>) -> f64) -> Option<f
     (!people.is_empty()).then(|| people.iter().map(|person| of(person)).sum::<f64>() / people.len() as f64)
 }
 
+/// Returns a sum divided by a positive size.
+fn mean_of(sum: f64, size: f64) -> Option<f64> {
+    (size > 0.0).then(|| sum / size)
+}
+
 /// Checks every figure of a section.
 fn check(section: &Section, table: &Table, group: Option<u32>, policy: UncodedPolicy, focus: usize) {
     let everyone = people(table, group, policy);
@@ -324,6 +329,11 @@ fn check(section: &Section, table: &Table, group: Option<u32>, policy: UncodedPo
         close(audit.share, share);
         close(audit.posterior_share, posterior);
         close(audit.posterior_sum, left_in.iter().map(|person| person.q[class]).sum::<f64>());
+        let variance = left_in.iter().map(|person| person.q[class] * (1.0 - person.q[class])).sum::<f64>();
+        within(audit.count_sd * audit.count_sd, variance.max(0.0), 1e-6 * left_in.len() as f64);
+        let own: f64 = labeled.iter().filter(|person| person.label == label).map(|person| person.q[class]).sum();
+        close(audit.expected_precision(), mean_of(own, audit.labels as f64));
+        close(audit.expected_recall(), mean_of(own, audit.posterior_sum));
         close(audit.truth_share, truth);
         close(audit.share_with_truth, share_known);
         close(audit.posterior_share_with_truth, posterior_known);

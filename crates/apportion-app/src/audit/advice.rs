@@ -15,6 +15,9 @@ const CHANCE: f64 = 2.0;
 /// Labels of a class are mostly wrong if their expected precision is lower than this.
 const LEAST_PRECISION: f64 = 0.5;
 
+/// Labels of a class say almost nothing about a person if their expected precision is lower than this.
+const NOISE: f64 = 0.2;
+
 /// Returns a sentence for each class whose count is off compared with the truth.
 pub(super) fn off_classes(audit: &Audit) -> Vec<Message> {
     (0..audit.classes.len()).filter_map(|class| off_class(audit, class)).collect()
@@ -82,19 +85,27 @@ fn direction(bias: Bias) -> (&'static str, String) {
     (verb, size)
 }
 
-/// Returns a sentence about the classes whose labels are expected to be wrong more often than right.
-pub(super) fn unreliable_labels(section: &Section) -> Option<String> {
-    let mut classes = Vec::new();
+/// Returns sentences about the classes whose labels are expected to be wrong more often than right.
+pub(crate) fn unreliable_labels(section: &Section) -> Option<String> {
+    let (mut wrong, mut noise) = (Vec::new(), Vec::new());
     for class in &section.classes {
-        if let Some(precision) = class.expected_precision().filter(|precision| *precision < LEAST_PRECISION) {
-            classes.push(format!("{} ({precision:.3})", class.class));
+        let Some(precision) = class.expected_precision() else { continue };
+        if precision < LEAST_PRECISION {
+            wrong.push(format!("{} ({precision:.3})", class.class));
+        }
+        if precision < NOISE {
+            noise.push(class.class.as_str());
         }
     }
-    if classes.is_empty() {
+    if wrong.is_empty() {
         return None;
     }
-    Some(format!(
-        "Most labels of these classes are expected to be wrong: {}. Use them for counts, not for decisions about a person.",
-        classes.join(", ")
-    ))
+    let advice = "Use them for counts, not for decisions about a person.";
+    let mut sentences =
+        format!("Most labels of these classes are expected to be wrong: {}. {advice}", wrong.join(", "));
+    if !noise.is_empty() {
+        let classes = noise.join(", ");
+        sentences += &format!(" Fewer than 20% of the labels of {classes} are expected to be correct.");
+    }
+    Some(sentences)
 }

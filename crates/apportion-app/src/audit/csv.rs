@@ -5,7 +5,7 @@ use apportion::audit::{Bias, ClassAudit, Section};
 use super::Response;
 use crate::results::{CsvTable, cell, number};
 
-const COLUMNS: usize = 23;
+const COLUMNS: usize = 25;
 
 const HEADER: [&str; COLUMNS] = [
     "level",
@@ -13,8 +13,10 @@ const HEADER: [&str; COLUMNS] = [
     "class",
     "labels",
     "expected_precision",
+    "expected_recall",
     "share",
     "scores_sum",
+    "count_sd",
     "share_by_scores",
     "bias",
     "bias_percent",
@@ -61,8 +63,10 @@ fn row(level: &str, group: &str, class: &ClassAudit) -> [String; COLUMNS] {
         cell(&class.class),
         class.labels.to_string(),
         number(class.expected_precision()),
+        number(class.expected_recall()),
         number(class.share),
         class.posterior_sum.to_string(),
+        class.count_sd.to_string(),
         number(class.posterior_share),
         difference(class.against_posterior),
         percent(class.against_posterior),

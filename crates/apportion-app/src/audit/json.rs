@@ -117,10 +117,14 @@ struct SectionContract<'a> {
     counts: Vec<u64>,
     /// The share of the labels of each class that is expected to be correct: their mean score. Null without labels.
     expected_precision: Vec<Option<f64>>,
+    /// The share of the people of each class that is expected to have its label; null if its scores sum to 0.
+    expected_recall: Vec<Option<f64>>,
     /// Each label's share of labeled people; null without labels.
     shares: Vec<Option<f64>>,
     /// The sum of the scores of each class.
     posterior_sums: Vec<f64>,
+    /// The standard deviation of the true count of each class, given the scores: √Σ q(1 − q).
+    count_sd: Vec<f64>,
     /// The number of people of each true class; null without truth.
     truth_counts: Vec<Option<u64>>,
     /// The share of correct labels among labels with known truth; null without truth.
@@ -271,8 +275,10 @@ impl SectionContract<'_> {
             with_truth: section.with_truth,
             counts,
             expected_precision: by_class(section, ClassAudit::expected_precision),
+            expected_recall: by_class(section, ClassAudit::expected_recall),
             shares: by_class(section, |class| class.share),
             posterior_sums: section.posterior_sums(),
+            count_sd: by_class(section, |class| class.count_sd),
             truth_counts: by_class(section, |class| class.truth_count),
             accuracy: section.accuracy,
             accuracy_interval: section.accuracy_interval,

@@ -6,6 +6,8 @@ mod json;
 mod known_shares;
 mod text;
 
+pub(crate) use advice::unreliable_labels;
+
 use std::path::PathBuf;
 
 use apportion::audit::{Audit, AuditOptions, Bootstrap, Drift, GroupMeasures, Measures, Section, UncodedPolicy};

@@ -46,14 +46,15 @@ fn size(section: &Section, policy: UncodedPolicy) -> String {
 /// Returns the counts of each class, how often their labels are expected to be correct, and their bias.
 fn counts(section: &Section) -> String {
     let with_truth = section.with_truth > 0;
-    let mut header = vec!["class", "labels", "expected precision", "scores sum to", "off by", ""];
+    let mut header = vec!["class", "labels", "expected precision", "recall", "scores sum to", "±95%", "off by", ""];
     if with_truth {
         header.extend(["truth", "off by", ""]);
     }
     let mut rows = Vec::with_capacity(section.classes.len());
     for class in &section.classes {
-        let mut row = vec![class.class.clone(), text::count(class.labels), text::plain(class.expected_precision(), 3)];
-        row.push(text::expected_count(class.posterior_sum));
+        let mut row = vec![class.class.clone(), text::count(class.labels)];
+        row.extend([class.expected_precision(), class.expected_recall()].map(|rate| text::plain(rate, 3)));
+        row.extend([text::expected_count(class.posterior_sum), text::margin(class.count_margin())]);
         row.extend(bias(class.against_posterior));
         if with_truth {
             row.push(class.truth_count.map_or_else(|| "–".into(), text::count));

@@ -1,11 +1,11 @@
 //! The integer sums of one section, for all rows or one group, which can be merged in any order.
 
-use super::calibration::{GROUP_FINENESS, Histograms, OVERALL_FINENESS};
+use super::calibration::{GROUP_FINENESS, Histograms, OVERALL_FINENESS, times};
 use super::intervals::Replicates;
 use super::options::Measures;
 use super::score_sums::ScoreSums;
 use super::uncoded::UncodedPolicy;
-use crate::kernel::{Grid, LabelTotals};
+use crate::kernel::{GRID, Grid, LabelTotals};
 use crate::scores::{Label, UNCODED};
 
 /// Whether a cell is for all rows, with fine histograms, or for a group, with coarse ones.
@@ -96,6 +96,8 @@ pub(super) struct Cell {
     uncoded_scores: ScoresByTruth,
     /// Σ of the labels' scores, by label.
     pub(super) label_scores: Vec<i128>,
+    /// Σ q² of each class, rounded as in [`Grid::square`].
+    pub(super) score_squares: Vec<i128>,
     /// Sums about the scores themselves, if requested.
     pub(super) errors: Option<Box<ErrorSums>>,
     /// Scores by class against truth, if requested.
@@ -143,6 +145,7 @@ impl Cell {
             labeled_scores: ScoresByTruth::default(),
             uncoded_scores: ScoresByTruth::default(),
             label_scores: vec![0; classes],
+            score_squares: vec![0; classes],
             errors: measures.score_error.then(|| Box::new(ErrorSums::new(classes, extent))),
             calibration: measures.calibration.then(|| Histograms::new(classes, fineness(extent))),
             replicates: Replicates::new(classes, replicates),
@@ -176,6 +179,9 @@ impl Cell {
     #[inline]
     fn add_included(&mut self, row: &Row<'_>, label: Label) {
         let column = self.column(label);
+        for (sum, &score) in self.score_squares.iter_mut().zip(row.scores) {
+            *sum += times(GRID.square(score), row.people);
+        }
         if label != UNCODED {
             self.label_scores[column] += i128::from(row.scores[column]) * i128::from(row.people);
         }
@@ -201,6 +207,7 @@ impl Cell {
         self.people += rows;
         add_all(&mut self.labels_without_truth, &totals.counts);
         add_all(&mut self.label_scores, &totals.label_scores);
+        add_all(&mut self.score_squares, &totals.squares);
         self.labeled_scores.unknown.add_sums(&totals.scores);
     }
 
@@ -227,6 +234,7 @@ impl Cell {
         self.labeled_scores.merge(&other.labeled_scores);
         self.uncoded_scores.merge(&other.uncoded_scores);
         add_all(&mut self.label_scores, &other.label_scores);
+        add_all(&mut self.score_squares, &other.score_squares);
         if !other.confusion.is_empty() {
             self.allocate_truth();
             add_all(&mut self.confusion, &other.confusion);

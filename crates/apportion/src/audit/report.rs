@@ -1,5 +1,6 @@
 //! The result of an audit: plain data. Undefined figures (such as a share among no people) are `None`, never NaN.
 
+use super::intervals::NORMAL;
 use super::options::AuditOptions;
 use crate::scores::Classes;
 
@@ -172,6 +173,9 @@ pub struct ClassAudit {
     pub truth_coverage: Option<f64>,
     /// Sum of the scores of people with this label.
     pub label_scores: f64,
+    /// Standard deviation of the number of people of this class, given the scores: √Σ q(1 − q). It assumes calibrated
+    /// scores and independent people. Scores are rounded to 2^-20.
+    pub count_sd: f64,
     /// Number of people whose argmax class this is, if score errors were summed.
     pub argmax: Option<u64>,
     /// Precision, recall and error rates, if truth is known.
@@ -185,6 +189,17 @@ impl ClassAudit {
     /// be correct. `None` without such labels.
     pub fn expected_precision(&self) -> Option<f64> {
         (self.labels > 0).then(|| self.label_scores / self.labels as f64)
+    }
+
+    /// Returns the share of the people of this class that is expected to have its label: the scores of people with this
+    /// label, divided by the scores of all people. `None` if the scores sum to zero.
+    pub fn expected_recall(&self) -> Option<f64> {
+        (self.posterior_sum > 0.0).then(|| self.label_scores / self.posterior_sum)
+    }
+
+    /// Returns half the width of the 95% interval of the number of people of this class, given the scores.
+    pub fn count_margin(&self) -> f64 {
+        NORMAL * self.count_sd
     }
 }
 

@@ -111,6 +111,7 @@ fn class_audit(cell: &Cell, shares: &Shares, sums: &ClassSums, class: usize, nam
         posterior_coverage: (labeled + uncoded > 0).then(|| labeled as f64 / (labeled + uncoded) as f64),
         truth_coverage: rate(all_true - cell.truth_uncoded()[class], all_true),
         label_scores: GRID.total(cell.label_scores[class]),
+        count_sd: GRID.total(sums.posterior[class] - cell.score_squares[class]).max(0.0).sqrt(),
         argmax: cell.errors.as_ref().map(|errors| errors.argmax[class]),
         rates: sums.rates.as_ref().map(|rates| rates[class]),
         calibration: cell.calibration.as_ref().and_then(|histograms| histograms.of(class).calibration()),

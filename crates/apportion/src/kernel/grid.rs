@@ -35,6 +35,15 @@ impl Grid {
     /// The value of [`raised`](Self::raised) for zero.
     pub(crate) const RAISED_ZERO: i64 = Self::MAGIC.to_bits() as i64;
 
+    /// Returns the square of a score, in units. The score is first rounded to 2^-20, so that squares fit 64 bits: the
+    /// result is off by at most 2^-20 times the score.
+    #[inline(always)]
+    pub(crate) fn square(self, units: i64) -> i64 {
+        let coarse = (units + (1 << 19)) as u64 >> 20;
+        let coarse = i64::from(coarse as i32);
+        coarse * coarse
+    }
+
     /// Converts units to a floating-point number: exact below 2^13.
     #[inline(always)]
     pub fn value(self, units: i64) -> f64 {

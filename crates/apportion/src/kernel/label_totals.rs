@@ -1,7 +1,8 @@
-//! Totals of labeled rows, in one vectorized pass: people and scores by label, and scores by class.
+//! Totals of labeled rows, in one vectorized pass: people and scores by label, scores and their squares by class.
 
 use std::ops::Range;
 
+use super::grid::GRID;
 use super::rows::{Rows, Source};
 use super::simd::{Kernel, SimdLevel, Wide};
 use super::sweep::{LEAST, OFF, OPEN, count_codes};
@@ -18,11 +19,14 @@ pub(crate) struct LabelTotals {
     pub(crate) label_scores: Vec<i128>,
     /// The sum of all scores, by class.
     pub(crate) scores: Vec<i128>,
+    /// The sum of the squares of all scores, by class: see [`Grid::square`](super::grid::Grid::square).
+    pub(crate) squares: Vec<i128>,
 }
 
 impl LabelTotals {
     pub(crate) fn new(classes: usize) -> LabelTotals {
-        LabelTotals { counts: vec![0; classes], label_scores: vec![0; classes], scores: vec![0; classes] }
+        let zeros = || vec![0; classes];
+        LabelTotals { counts: vec![0; classes], label_scores: zeros(), scores: zeros(), squares: zeros() }
     }
 }
 
@@ -86,22 +90,32 @@ fn is_suspect<T: Real>(columns: &[T], len: usize) -> bool {
 #[inline(always)]
 fn add_tile<T: Real>(columns: &[T], codes: &[u8; TILE], len: usize, totals: &mut LabelTotals) {
     count_codes(codes, &mut totals.counts);
-    let sums = totals.scores.iter_mut().zip(&mut totals.label_scores);
-    for (class, (column, (scores, label_scores))) in columns.chunks_exact(TILE).zip(sums).enumerate() {
-        *scores += i128::from(T::units(&column[..len]));
+    for (class, column) in columns.chunks_exact(TILE).enumerate() {
+        totals.scores[class] += i128::from(T::units(&column[..len]));
+        totals.squares[class] += i128::from(squares(&column[..len]));
         let mut chosen = [T::default(); TILE];
         for lane in 0..TILE {
             let mask = u32::from(codes[lane] == class as u8).wrapping_neg();
             chosen[lane] = column[lane].masked(T::default(), mask);
         }
-        *label_scores += i128::from(T::units(&chosen));
+        totals.label_scores[class] += i128::from(T::units(&chosen));
     }
+}
+
+/// Returns the sum of the squares of a tile's column.
+#[inline(always)]
+fn squares<T: Real>(column: &[T]) -> i64 {
+    let mut sum = 0i64;
+    for value in column {
+        sum = sum.wrapping_add(GRID.square(GRID.round(value.double())));
+    }
+    sum
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::{GRID, Layout};
+    use crate::kernel::Layout;
     use crate::seed::hash;
 
     /// Scores of rows with several classes, each in (0, 1), that sum to 1; and labels.
@@ -124,6 +138,8 @@ mod tests {
             for class in 0..classes {
                 let units = i128::from(GRID.round(scores[row * classes + class].double()));
                 totals.scores[class] += units;
+                let coarse = (GRID.value(units as i64) * 1_048_576.0 + 0.5).floor() as i128;
+                totals.squares[class] += coarse * coarse;
                 totals.label_scores[class] += if class == label { units } else { 0 };
             }
         }
