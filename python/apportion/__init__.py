@@ -24,7 +24,7 @@ counts that the scores sum to. Among all labels with these counts, it finds thos
 
 `apportion.sklearn` provides the scikit-learn estimators `Apportioner` and `ApportionedClassifier`.
 
-Labels are estimates about groups. If you can use the scores themselves, use them.
+Labels are estimates about groups. To count people, you can also sum the scores themselves.
 """
 
 from ._decision import Decision, fit

@@ -157,7 +157,7 @@ fn steps(request: &Request, counties: &Path, margin: &Path, report: &Path) -> Ve
         "The audit: each county's counts are within one person of the scores. The cost is some accuracy.",
         &labeled,
     );
-    let frontier = Step::new("The trade-off between accuracy and counts, at five points.", "frontier", &[&voters])
+    let frontier = Step::new("The tradeoff between accuracy and counts, at five points.", "frontier", &[&voters])
         .with(Setting::Points, "5");
     vec![simulate, predict, compare, label_state, audit_state, label_counties, audit_counties, frontier]
 }

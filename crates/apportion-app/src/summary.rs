@@ -93,7 +93,7 @@ pub fn summary(measured: &Measured) -> Option<Message> {
     let rows: Vec<Vec<String>> = (0..classes.len()).map(row).collect();
     let mut header = vec!["class"];
     header.extend(if targets.is_some() { &["target"][..] } else { &["scores sum to", "±95%"] });
-    header.extend(["argmax", "off by", name, "off by", "expected precision", "recall"]);
+    header.extend(["argmax", "off by", name, "off by", "expected precision", "expected recall"]);
     let mut lines = vec![Message::from(text::columns(&header, &rows))];
     lines.extend(unreliable_labels(&result.summary).map(Message::from));
     let uncoded = result.summary.people - result.summary.labeled;

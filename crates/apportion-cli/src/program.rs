@@ -18,7 +18,7 @@ Examples:
   apportion disparity turnout.csv --outcome voted               an outcome by class, with every estimator
   apportion demo                                                all steps, on built-in data
 
-Labels are estimates about groups. If you can use the scores themselves, use them.";
+Labels are estimates about groups. To count people, you can also sum the scores themselves.";
 
 /// The version, and the instruction set that is used on this processor.
 static VERSION: LazyLock<String> =
@@ -171,11 +171,11 @@ Examples:
   apportion disparity turnout.csv --outcome price --label race_proxy --label-map W=white,B=black
   apportion disparity turnout.csv --outcome voted --truth race --report disparity.html
 
-Comparing labels is rarely the best way to compare classes. If you can use the scores themselves, use them.",
+Means over labels are rarely the best estimate. Each estimator needs its own assumption: see the lines below the tables.",
         ),
         Job::Frontier => (
             "frontier",
-            "Lists all optimal trade-offs between accuracy and fidelity",
+            "Lists all optimal tradeoffs between accuracy and fidelity",
             "\
 Examples:
   apportion frontier scores.csv > frontier.csv

@@ -100,7 +100,7 @@ fn check(path: &Path, maker: &str, columns: &[(&str, &str)]) {
     assert!(output.status.success(), "{input}: {said}");
     let names: Vec<&str> = columns.iter().map(|(column, _)| *column).collect();
     let classes: Vec<&str> = columns.iter().map(|(_, class)| *class).collect();
-    let origin = format!("scores in the format of {maker}: {}", names.join(", "));
+    let origin = format!("score columns (format of {maker}): {}", names.join(", "));
     assert!(said.starts_with(&origin), "{input}: {said}");
 
     let (before, after) = (Cells::read(path, b','), Cells::read(&folder.path().join("out.csv"), b','));
@@ -201,7 +201,7 @@ fn plain_classes_are_said_and_can_be_changed() {
         (text(&output.stderr).lines().next().unwrap().to_owned(), found)
     };
     let (said, plain) = label(&[]);
-    let columns = "scores in the format of wru: pred.whi, pred.bla, pred.his, pred.asi, pred.oth";
+    let columns = "score columns (format of wru): pred.whi, pred.bla, pred.his, pred.asi, pred.oth";
     assert_eq!(said, format!("{columns}; classes: white, black, hispanic, asian, other"));
     let (said, own) = label(&["--classes", "whi,bla,his,asi,oth"]);
     assert_eq!((said.as_str(), &own["counts"]), (columns, &plain["counts"]));
@@ -232,7 +232,7 @@ fn cells_are_counted_by_their_people() {
     let output = apportion(folder.path(), &["label", path.to_str().unwrap(), "-o", "out.csv", "--count", "vf_tot"]);
     let said = text(&output.stderr);
     assert!(
-        said.starts_with("scores in the format of Greengard and Gelman, bisg_bayes_*: bisg_bayes_nh_aian, "),
+        said.starts_with("score columns (format of Greengard and Gelman, bisg_bayes_*): bisg_bayes_nh_aian, "),
         "{said}"
     );
     let classes = ["nh_aian", "nh_api", "nh_black", "hisp", "nh_white", "other"];

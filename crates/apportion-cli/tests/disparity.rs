@@ -341,7 +341,7 @@ fn reports_show_what_is_printed() {
     let sentence = result["sentence"].as_str().unwrap();
     assert!(page.contains("\n## Outcomes\n") && page.contains(sentence), "{sentence}");
     assert!(
-        sentence.starts_with("By argmax labels, the rate of voted for ") && sentence.contains("the truth"),
+        sentence.starts_with("By argmax labels, the rate of voted is ") && sentence.contains("the truth"),
         "{sentence}"
     );
     for words in [

@@ -124,7 +124,8 @@ impl Method {
         match self {
             Method::Truth => "truth: the mean over people of the true class, among people with known truth.".into(),
             Method::Labels => {
-                "labels: the mean over people with the label. Correct only if wrong labels do not depend on the outcome."
+                "labels: the mean over people with the label. Correct only if people with the label have the same mean outcome as \
+                 people of the class."
                     .into()
             }
             Method::Weighted => {
@@ -140,9 +141,9 @@ impl Method {
             Method::Birdie => {
                 Message::from(
                     "BIRDiE: the outcomes update the scores. Correct if the scores are calibrated, and among people of one \
-                     class, the outcome does not depend on the name or the place. If ",
+                     class, the outcome does not depend on the name or the place. If you give a column of places with ",
                 ) + Setting::By
-                    + " is a column of places, it may depend on the place."
+                    + ", the outcome may depend on the place."
             }
             Method::Bounds => {
                 "bounds: limits of the rate for any dependence between class and outcome, if the scores are calibrated within \
@@ -277,9 +278,9 @@ impl Disparity {
         let gaps = gap(labels).zip(gap(right)).map_or_else(String::new, |(labels, right)| {
             let against = &self.classes[self.against];
             let (labels, right) = (self.show_difference(labels), self.show_difference(right));
-            format!("; its gap to {against} is {labels}{} instead of {right}", self.unit())
+            format!("; the gap to {against} is {labels}{} by labels and {right} by {says}", self.unit())
         });
-        Some(format!("By {name}, the {rate}{what} for {of} is {size}{} {side} {says}{gaps}.", self.unit()))
+        Some(format!("By {name}, the {rate}{what} is {size}{} {side} {says} for {of}{gaps}.", self.unit()))
     }
 }
 

@@ -14,7 +14,7 @@ const COMMON: [Term; 12] = [
     Term { name: "label", definition: "The one class that a person is given." },
     Term {
         name: "truth",
-        definition: "The known class of a person, from a column of the input. It is used only to check labels and scores.",
+        definition: "The known class of a person, from a column of the input. It is used to check labels and scores, and by rules with “truth” in their name.",
     },
     Term {
         name: "argmax",
@@ -40,7 +40,10 @@ const COMMON: [Term; 12] = [
                      means that the differences add up to 10 points.",
     },
     Term { name: "frontier", definition: "The best expected accuracy that is possible at each fidelity." },
-    Term { name: "γ", definition: "The weight of accuracy in the rule balance: 1 gives argmax, 0 gives match." },
+    Term {
+        name: "γ",
+        definition: "The weight of accuracy in the rule balance: 1 gives argmax. Small values give the counts of match; 0 always does.",
+    },
     Term {
         name: "miscalibration",
         definition: "The part of an error that is in the scores: what they add up to, minus the truth.",

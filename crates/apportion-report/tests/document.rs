@@ -141,22 +141,25 @@ fn an_error_of_the_labels_has_a_remedy() {
     let known = study(["white", "black", "other"], true);
     assert_eq!(
         lead(&known, "answer"),
-        "Argmax undercounts other by 10 people (−100.0%: 0 labels, 10 in truth), and turning scores into labels is the cause, \
-         because the scores add up to 10.0: use match, which leaves 0.0% at no cost in expected accuracy."
+        "Argmax undercounts other by 10 people (−100.0%: 0 labels, 10 in truth). The cause is turning scores into labels: \
+         the scores add up to 10.0, which is closer to the truth. Use match, which reduces this error to 0.0% at no cost in \
+         expected accuracy."
     );
     let mut unknown = study(["white", "black", "other"], false);
     assert_eq!(
         lead(&unknown, "answer"),
-        "Argmax undercounts other by 10 people (−100.0%: 0 labels, 10.0 by the scores), and turning scores into labels is the \
-         cause: use match, which leaves 0.0% at no cost in expected accuracy."
+        "Argmax undercounts other by 10 people (−100.0%: 0 labels, 10.0 by the scores). The cause is turning scores into \
+         labels. Use match, which reduces this error to 0.0% at no cost in expected accuracy."
     );
     unknown.label_sets[1].expected_accuracy = Some(0.73);
-    assert!(lead(&unknown, "answer").ends_with("leaves 0.0% and costs 2.00 points of expected accuracy."));
+    assert!(
+        lead(&unknown, "answer").ends_with("reduces this error to 0.0% and costs 2.00 points of expected accuracy.")
+    );
     unknown.label_sets[1].expected_accuracy = None;
-    assert!(lead(&unknown, "answer").ends_with("use match, which leaves 0.0%."));
+    assert!(lead(&unknown, "answer").ends_with("Use match, which reduces this error to 0.0%."));
     // A remedy that changes nothing is not named.
     unknown.label_sets[1].counts = vec![76, 24, 0];
-    assert!(lead(&unknown, "answer").ends_with("turning scores into labels is the cause."));
+    assert!(lead(&unknown, "answer").ends_with("The cause is turning scores into labels."));
 }
 
 #[test]
@@ -347,8 +350,9 @@ fn a_class_without_high_scores_has_no_cut_off() {
     let found = chart(&own, "scores");
     assert!(
         found.caption.ends_with(
-            "Other has no cut-off, because people with and without the label have similar scores: half of the people labeled \
-             other by match have a score below 0.03. No score for other exceeds 0.21. Its panel shows only people with the label."
+            "Other has no cutoff, because people with and without the label have similar scores: half of the people labeled \
+             other by match have a score below 0.03. No score for other exceeds 0.21. The panel of \
+             other shows only people with the label, at all scores."
         ),
         "{}",
         found.caption
@@ -404,7 +408,7 @@ fn rules_are_on_the_chart_by_the_measure_of_the_frontier() {
     // The axes do not depend on the slider.
     assert!(trade.layout["xaxis"]["range"][0].as_f64().unwrap() < -0.28);
     own.trade.as_mut().unwrap().of = 1;
-    assert!(lead(&own, "trade").ends_with("so there is no trade-off."));
+    assert!(lead(&own, "trade").ends_with("so there is no tradeoff."));
 }
 
 #[test]
@@ -433,8 +437,8 @@ fn shares_of_some_are_not_counts_of_all() {
     own.label_sets[0] = LabelSet { uncoded: 50, ..label_set("threshold", [40, 10, 0], None, &[]) };
     assert_eq!(
         lead(&own, "answer"),
-        "Threshold undercounts the share of other by 10.00 points (−100.0%), and turning scores into labels is the cause: use \
-         match, which leaves 0.0%."
+        "Threshold undercounts the share of other by 10.00 points (−100.0%). The cause is turning scores into labels. \
+         Use match, which reduces this error to 0.0%."
     );
     let classes = table(&own, "classes");
     let off = classes.columns.iter().position(|name| name == "Off by").unwrap();
@@ -453,7 +457,7 @@ fn a_truth_that_is_known_of_some_is_said_to_be() {
     let mut own = study(["white", "black", "other"], true);
     own.whole.people = 120;
     assert!(
-        lead(&own, "answer").contains("0 labels, 10 in truth), among the 100 people with known truth, and turning")
+        lead(&own, "answer").contains("0 labels, 10 in truth), among the 100 people with known truth. The cause is turning")
     );
     let sheet = chart(&own, "counts-percent").sheet;
     assert_eq!((&*sheet.columns[3], &*sheet.rows[0][3]), ("labels_with_truth", "76"));
@@ -589,7 +593,7 @@ fn a_map_names_the_largest_bias() {
         "By argmax, the count of white is that of the scores in each county on the map."
     );
     let of_b = [[62, 28, 10, 0], [76, 24, 0, 0]];
-    assert_eq!(with_map(of_b, &of_both), "Argmax overcounts white most in b: by 14.00 points of the people.");
+    assert_eq!(with_map(of_b, &of_both), "Argmax overcounts white most in b: by 14.00 points of its people.");
     // Groups that are not on the map are not mentioned.
     assert_eq!(with_map(of_b, &of_a), "By argmax, the count of white is that of the scores in each county on the map.");
 }
@@ -615,7 +619,7 @@ fn small_classes_are_judged_by_their_own_measure() {
     let calibration = || Some(Calibration::default());
     let mut own = study(["white", "black", "other"], true);
     own.calibration = vec![calibration(), calibration(), calibration()];
-    assert!(lead(&own, "calibration").contains("furthest from the truth, in points, for"));
+    assert!(lead(&own, "calibration").contains("largest difference between scores and truth is for"));
     own.whole.truth = Some(vec![60_000, 39_900, 100]);
     own.whole.people = 100_000;
     own.whole.posterior_with_truth = Some(vec![0.6001, 0.3993, 0.0006]);
@@ -938,8 +942,8 @@ fn outcomes_are_told_side_by_side() {
     let study = with_outcome(study(["white", "black", "other"], false));
     assert_eq!(
         lead(&study, "outcomes"),
-        "By argmax labels, the rate of turnout <2024> for black is 3.1 points below the weighted estimate; its gap to white \
-         is −14.1 points instead of −9.0."
+        "By argmax labels, the rate of turnout <2024> is 3.1 points below the weighted estimate for black; the gap to white \
+         is −14.1 points by labels and −9.0 by the weighted estimate."
     );
     let document = study.document();
     let markdown = document.to_markdown();

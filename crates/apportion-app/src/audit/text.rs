@@ -46,7 +46,7 @@ fn size(section: &Section, policy: UncodedPolicy) -> String {
 /// Returns the counts of each class, how often their labels are expected to be correct, and their bias.
 fn counts(section: &Section) -> String {
     let with_truth = section.with_truth > 0;
-    let mut header = vec!["class", "labels", "expected precision", "recall", "scores sum to", "±95%", "off by", ""];
+    let mut header = vec!["class", "labels", "expected precision", "expected recall", "scores sum to", "±95%", "off by", ""];
     if with_truth {
         header.extend(["truth", "off by", ""]);
     }
@@ -241,7 +241,7 @@ fn by_group(audit: &Audit) -> Vec<Message> {
     let focus = &audit.classes.names()[focus];
     let mut lines: Vec<Message> = vec![
         format!(
-            "\nclasses other than {focus}, compared with the scores: undercounted by at least one person in {} of {} (by less in {})",
+            "\nclasses other than {focus} together are undercounted, compared with the scores, by one person or more in {} of {} (by a fraction of a person in {})",
             text::count(under.by_a_person_or_more as u64),
             text::counted(under.of as u64, "group", "groups"),
             text::count(under.groups.saturating_sub(under.by_a_person_or_more) as u64)

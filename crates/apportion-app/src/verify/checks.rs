@@ -167,7 +167,7 @@ impl Findings {
             self.skip("the bound of the l2 penalty", "it is not exact; only the counts were checked");
         }
         if facts.pass.has_prices {
-            self.checks.push("every label is the best one at the prices of the decision".into());
+            self.checks.push("every label is the best one by the fitted rule (the prices of the decision)".into());
         }
         Ok(all)
     }

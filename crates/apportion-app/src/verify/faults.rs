@@ -42,7 +42,9 @@ fn fault_text(fault: &Fault, facts: &Facts<'_>, group: Option<&str>) -> String {
                 format!("{} from {:?} to {:?}", located(facts.output, own.row), name(own.from), name(own.to))
             };
             let moves = moves.iter().map(moved).collect::<Vec<_>>().join("; ");
-            format!("{place}other labels are better by {gain:.3e}: change {moves}")
+            format!(
+                "{place}the labels are not optimal: these changes keep the counts and raise the sum of the scores by {gain:.3e}: {moves}"
+            )
         }
         Fault::Price { row, label, better, .. } => {
             let row = located(facts.output, *row);

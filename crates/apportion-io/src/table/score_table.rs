@@ -266,7 +266,7 @@ impl Table {
                     true => format!("; classes: {}", self.columns.classes.join(", ")),
                     false => String::new(),
                 };
-                format!("scores in the format of {}: {columns}{scaled}{classes}", recognized.tool)
+                format!("score columns (format of {}): {columns}{scaled}{classes}", recognized.tool)
             }
             None => format!("scores: {columns}{scaled}"),
         }

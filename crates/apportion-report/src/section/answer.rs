@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use apportion::audit::{Bias, GroupTotals};
+use apportion::rule::RuleKind;
 use apportion::text::{Message, Setting};
 use serde_json::{Value, json};
 
@@ -11,7 +12,7 @@ use crate::chart::{Grid, chart, column, full, labels, nth, over, second_line, ti
 use crate::document::{Block, Cell, Chart, Sheet, Table};
 use crate::glossary;
 use crate::palette;
-use crate::study::{LabelSet, Study};
+use crate::study::{LabelKind, LabelSet, Study};
 use crate::text;
 
 pub(super) fn section(study: &Study) -> Section {
@@ -173,11 +174,12 @@ fn wrong(study: &Study, finding: &Finding) -> String {
         ),
         Cause::Labels => {
             let because = match finding.against {
-                Against::Truth => format!(", because the scores add up to {sum}"),
+                Against::Truth => format!(": the scores add up to {sum}, which is closer to the truth"),
                 Against::Scores => String::new(),
             };
-            let instead = instead(study, finding.class).map_or_else(String::new, |instead| format!(": {instead}"));
-            format!("{begin}, and turning scores into labels is the cause{because}{instead}.")
+            let instead = instead(study, finding.class);
+            let instead = instead.map_or_else(String::new, |instead| format!(" {}.", text::begin(&instead)));
+            format!("{begin}. The cause is turning scores into labels{because}.{instead}")
         }
     }
 }
@@ -212,7 +214,11 @@ fn instead(study: &Study, class: usize) -> Option<String> {
         Some(cost) => format!(" and costs {} of expected accuracy", text::points_of(cost, 2)),
         None => String::new(),
     };
-    Some(format!("use {}, which leaves {left}{cost}", corrected.name))
+    let by_group = study.label_sets.iter().find(|own| own.kind == LabelKind::Rule(RuleKind::MatchByGroup));
+    let by_group = by_group.zip(study.groups.as_ref()).map_or_else(String::new, |(own, groups)| {
+        format!("; for right counts in each {}, use {}", groups.word, own.name)
+    });
+    Some(format!("use {}, which reduces this error to {left}{cost}{by_group}", corrected.name))
 }
 
 /// Returns the loss of expected accuracy due to the corrected labels, if both label everyone. Otherwise the two are not
@@ -289,7 +295,7 @@ fn bars(study: &Study, classes: Range<usize>) -> Chart {
     let mut chart = chart("counts", &title, data, layout(titles.len().min(3)), sheet(study, classes.clone()));
     chart.narrow = layout(1);
     chart.caption = format!(
-        "Truth: the people of the class. Scores: what the scores add up to. Percent: the difference to {}{}. Each class has \
+        "Truth: the people of the class. Scores: what the scores add up to. Percent: the difference from {}{}. Each class has \
          its own scale.",
         study.reference_word(),
         if shown(study).iter().any(|own| own.uncoded > 0) { ", in shares of the labeled people" } else { "" }

@@ -44,7 +44,7 @@ fn lead(study: &Study) -> String {
         let (class, truth, scores) = *furthest;
         let digits = if gap(furthest) < 0.005 { 2 } else { 1 };
         return format!(
-            "{whom}, the scores are furthest from the truth, in points, for {}: their mean is {}, and the share in truth is {}.",
+            "{whom}, the largest difference between scores and truth is for {}: the mean score is {}, and the true share is {}.",
             study.classes[class],
             text::percent(scores, digits),
             text::percent(truth, digits)
@@ -79,10 +79,16 @@ fn curves(study: &Study, classes: Range<usize>) -> Chart {
     };
     let layout = |columns: usize| layout(&titles, grid(columns));
     let sheet = sheet(study, classes.clone());
-    let mut chart = chart("calibration", "How often scores are right", data, layout(titles.len().min(3)), sheet);
+    let mut chart = chart(
+        "calibration",
+        "How often people with a score are of the class",
+        data,
+        layout(titles.len().min(3)),
+        sheet,
+    );
     chart.narrow = layout(1);
     chart.caption = format!(
-        "Ten bins of scores for each class, with Wilson's 95% intervals. Above the dotted diagonal, the scores are too low. \
+        "Ten bins of scores for each class, with 95% confidence intervals (Wilson). Above the dotted diagonal, the scores are too low. \
          Open circles: bins of fewer than {FEW} people, which are mostly chance."
     );
     let say = |class: usize| {

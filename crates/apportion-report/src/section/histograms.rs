@@ -17,7 +17,7 @@ pub(super) fn section(study: &Study) -> Option<Section> {
     let changes = study.changes.as_ref()?;
     let charts = in_parts(study.k(), |classes| histograms(study, changes, classes));
     let blocks = charts.into_iter().map(|chart| Block::Chart(Box::new(chart))).collect();
-    Some(Section { id: "scores", title: "Cut-offs", lead: lead(study, changes), blocks })
+    Some(Section { id: "scores", title: "Cutoffs", lead: lead(study, changes), blocks })
 }
 
 /// The number of bars of a histogram.
@@ -76,7 +76,8 @@ fn lead(study: &Study, changes: &Changes) -> String {
             format!("{} gives each class to people with the same scores as {before}.", text::begin(after))
         }
         Some((class, from, to)) => format!(
-            "People are usually labeled {} from a score of about {} by {after}, and of about {} by {before}.",
+            "{} labels most people {} if their score for it is above about {}; {before}, above about {}.",
+            text::begin(after),
             study.classes[class],
             text::plain(score(to), 2),
             text::plain(score(from), 2)
@@ -102,8 +103,8 @@ fn remark(study: &Study, changes: &Changes, class: usize) -> Option<String> {
     }
     let median = text::plain(score(quantile(bins, has, 0.5)), 2);
     Some(format!(
-        "{} has no cut-off, because people with and without the label have similar scores: half of the people labeled {name} by \
-         {after} have a score below {median}.{largest} Its panel shows only people with the label.",
+        "{} has no cutoff, because people with and without the label have similar scores: half of the people labeled {name} by \
+         {after} have a score below {median}.{largest} The panel of {name} shows only people with the label, at all scores.",
         text::begin(name)
     ))
 }
@@ -221,7 +222,7 @@ fn parts(study: &Study, changes: &Changes) -> [Part; 4] {
 
 fn histograms(study: &Study, changes: &Changes, classes: Range<usize>) -> Chart {
     let parts = parts(study, changes);
-    let names = || parts.iter().map(|part| part.name.as_str()).chain(["cut-off before", "cut-off after"]);
+    let names = || parts.iter().map(|part| part.name.as_str()).chain(["cutoff before", "cutoff after"]);
     let legend = Legend::of(names());
     let panels: Vec<Panel> = classes.clone().map(|class| Panel::of(changes, class)).collect();
     let mut data = Vec::new();
@@ -251,7 +252,7 @@ fn histograms(study: &Study, changes: &Changes, classes: Range<usize>) -> Chart 
         study.label_sets[changes.after].name
     );
     if panels.iter().any(|panel| panel.is_cut) {
-        chart.caption += " Bars at the top of a panel are higher than the panel.";
+        chart.caption += " Bars that reach the top of a panel are cut off.";
     }
     for class in classes {
         chart.caption += &remark(study, changes, class).map_or_else(String::new, |remark| format!(" {remark}"));

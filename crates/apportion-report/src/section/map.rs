@@ -67,7 +67,7 @@ fn lead(study: &Study, groups: &Groups, shapes: &Shapes, shown: &[&LabelSet], cl
     };
     let verb = if off < 0.0 { first.does("undercounts", "undercount") } else { first.does("overcounts", "overcount") };
     let begin = format!(
-        "{} {verb} {name} most in {}: by {} of the people",
+        "{} {verb} {name} most in {}: by {} of its people",
         text::begin(&first.name),
         groups.names[group],
         text::points_of(off, 2)

@@ -8,7 +8,9 @@ use crate::text;
 pub(super) fn section(study: &Study) -> Section {
     let own = &study.provenance;
     let lead = format!(
-        "This report was made from {}{}. It contains no name and no ID of a person, and no group with fewer than five people. Counts of a class within a group can be smaller.",
+        "This report was made from {}{}. It contains no name and no ID of a person. Groups with \
+         fewer than five people are left out, but a class within a larger group can have fewer, so check the tables of groups before \
+         you share this page.",
         text::counted(own.files.len() as u64, "file"),
         if own.command.is_empty() { "" } else { " by the command below" }
     );
@@ -55,6 +57,6 @@ fn proofs(study: &Study) -> Option<Table> {
     });
     let rows: Vec<Vec<Cell>> = rows.collect();
     let columns = ["Rule", "Sum of the labels' scores", "Upper bound for all labels", "Result", "Tied rows"];
-    let caption = "Certificates of optimality, in units of 2⁻⁴⁰";
+    let caption = "Proofs that the labels are optimal (sums of scores, in units of 2⁻⁴⁰)";
     (!rows.is_empty()).then(|| table("proofs", caption, &columns, rows))
 }

@@ -38,7 +38,7 @@ fn lead(study: &Study) -> String {
     };
     match (accurate, faithful) {
         (Some((first, a)), Some((second, f))) => format!(
-            "Among the main rules that label everyone, {} {} the most accurate ({word} {}), and {} {} the counts closest to \
+            "Among the rules shown that label everyone, {} {} the most accurate ({word} {}), and {} {} the counts closest to \
              {} (fidelity {}){}.",
             name(&first),
             verb(&first, "is", "are"),
@@ -103,8 +103,8 @@ fn not_shown(study: &Study) -> String {
     }
 }
 
-const FRONTIER_GAP: &str = "Frontier gap: how much more accurate, in expectation, the best labels are whose counts are \
-                            equally close to the scores. Rules with another reference (the truth, or the counts of each \
+const FRONTIER_GAP: &str = "Frontier gap: the expected accuracy that a rule gives up compared with the best labels whose \
+                            counts are equally close to the scores. Rules with another reference (the truth, or the counts of each \
                             group) have a gap because they aim at that reference.";
 
 /// Returns a chart with one panel per class and one bar per rule. Bars have two parts if the truth is known.
@@ -129,7 +129,7 @@ fn panels(study: &Study, classes: &Range<usize>, shown: &[&LabelSet]) -> Chart {
     // All classes share one scale, even if they are in several charts.
     let range = (study.k() > MOST_PANELS).then(|| range(study, shown));
     let layout = |columns: usize| layout(&titles, grid(columns), range);
-    let title = format!("Difference to {}{}, in percent of the class", study.reference_word(), study.among());
+    let title = format!("Difference from {}{}, as a percentage of the class", study.reference_word(), study.among());
     let mut chart = chart("counts-percent", &title, data, layout(titles.len().min(3)), sheet(study, classes.clone()));
     chart.narrow = layout(1);
     chart.caption = if study.has_truth() {

@@ -1,4 +1,4 @@
-//! The trade-off: expected accuracy against fidelity, for the rules and on the exact frontier (the paper's fig:pareto-NC),
+//! The tradeoff: expected accuracy against fidelity, for the rules and on the exact frontier (the paper's fig:pareto-NC),
 //! with a slider and the command for each of its stops.
 
 use apportion::rule::Point;
@@ -14,24 +14,24 @@ use crate::text;
 
 pub(super) fn section(study: &Study) -> Section {
     let Some(trade) = study.trade.as_ref().filter(|trade| !trade.points.is_empty()) else {
-        return nothing("trade", "Trade-off", "There are no people to label, so there is no trade-off.");
+        return nothing("trade", "Tradeoff", "There are no people to label, so there is no tradeoff.");
     };
     let mut blocks = vec![Block::Slider(Box::new(slider(study, trade)))];
     blocks.extend(below(study).map(Block::Text));
-    Section { id: "trade", title: "Trade-off", lead: lead(trade), blocks }
+    Section { id: "trade", title: "Tradeoff", lead: lead(trade), blocks }
 }
 
 fn lead(trade: &Trade) -> String {
     let (Some(argmax), Some(end)) = (trade.points.first(), trade.points.last()) else { return String::new() };
     if trade.of == 1 {
         return format!(
-            "Argmax (expected accuracy {}) already has the right counts, so there is no trade-off.",
+            "Argmax (expected accuracy {}) already has the right counts, so there is no tradeoff.",
             text::plain(argmax.accuracy, 4)
         );
     }
     let half = trade.points.iter().find(|point| point.fidelity >= argmax.fidelity / 2.0).unwrap_or(end);
     format!(
-        "From argmax (expected accuracy {}, fidelity {}), halving the difference to the counts of the scores costs {} of \
+        "From argmax (expected accuracy {}, fidelity {}), halving the difference from the counts of the scores costs {} of \
          expected accuracy, and removing it costs {}.",
         text::plain(argmax.accuracy, 4),
         text::plain(argmax.fidelity, 3),
@@ -55,11 +55,11 @@ fn below(study: &Study) -> Option<String> {
     let on: Vec<&str> = on.into_iter().map(|(_, name)| name).collect();
     let on = if on.is_empty() { String::new() } else { format!(" On the frontier: {}.", text::list(&on)) };
     let groups = match study.groups {
-        Some(_) => " Labels matched within groups give this up for the counts of the groups.",
+        Some(_) => " Rules that match each group give up this accuracy to get the counts of each group right.",
         None => "",
     };
     Some(format!(
-        "Labels with totals equally close to the scores could have a higher expected accuracy: {}.{on}{groups}",
+        "Some rules are less accurate than the best labels with equally good totals: {}.{on}{groups}",
         text::list(&below)
     ))
 }
@@ -129,8 +129,8 @@ fn some_rules(study: &Study, trade: &Trade, shown: &[usize], with_learned: bool)
     let margin = json!({ "l": 56, "r": 12, "t": 16, "b": below(NARROW) });
     chart.narrow = over(json!({ "height": 300.0 + below(NARROW), "margin": margin }), legend.layout(NARROW));
     chart.caption = format!(
-        "Further right, counts are closer to the scores; further up, labels are more accurate. No labels of everyone are \
-         beyond the line.{}{}",
+        "Further right, counts are closer to the scores; further up, labels are more accurate. No way to label \
+         everyone is above the line.{}{}",
         if with_learned { about_learned(study) } else { String::new() },
         absent(study, shown)
     );
@@ -295,9 +295,9 @@ fn command(study: &Study) -> String {
 pub(crate) fn alone(classes: &[String], trade: &Trade) -> Document {
     let chart = along(classes, trade);
     let blocks = vec![Block::Chart(Box::new(chart))];
-    let section = Section { id: "trade", title: "Trade-off", lead: lead(trade), blocks };
+    let section = Section { id: "trade", title: "Tradeoff", lead: lead(trade), blocks };
     Document {
-        title: "Every optimal trade-off".into(),
+        title: "Every optimal tradeoff".into(),
         subtitle: String::new(),
         sections: vec![section],
         terms: Vec::new(),
