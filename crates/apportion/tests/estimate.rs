@@ -1104,3 +1104,17 @@ proptest! {
         prop_assert_eq!(everything(&table.part(&order)), everything(&table));
     }
 }
+
+#[test]
+fn the_mean_score_of_expected_members_shows_how_well_scores_identify_a_class() {
+    let classes = Classes::new(["a", "b", "c"]).unwrap();
+    let q = [0.75, 0.25, 0.0, 0.5, 0.5, 0.0];
+    let scores = Scores::new(&classes, Matrix::RowsF64(&q)).unwrap().with_counts(&[3, 1]).unwrap();
+    let outcomes = [1.0, 0.0];
+    let weighted = Weighted::of(&scores, &Outcomes::numbers(&outcomes).unwrap()).unwrap();
+    let expected = [(3.0 * 0.5625 + 0.25) / 2.75, (3.0 * 0.0625 + 0.25) / 1.25];
+    let found = weighted.mean_own_score();
+    assert_eq!(found.len(), 3);
+    assert!((found[0].unwrap() - expected[0]).abs() < 1e-12 && (found[1].unwrap() - expected[1]).abs() < 1e-12);
+    assert_eq!(found[2], None);
+}

@@ -17,6 +17,9 @@ use crate::{Context, Error, Result, text};
 /// With fewer groups, the intervals of partial pooling were slightly too short in simulations.
 const FEW_GROUPS: usize = 20;
 
+/// The scores hardly identify a class if the mean score of its expected members, Σ q² / Σ q, is lower than this.
+const WEAK: f64 = 0.2;
+
 /// Settings of an outcome.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -233,6 +236,7 @@ impl<'a> DisparityBuilder<'a> {
             let birdie = Birdie::fit(scores, outcomes, &options).map_err(locate)?;
             estimators.push(own("BIRDiE", Method::Birdie, birdie.estimates().to_vec()));
             remarks.extend(about_birdie(&birdie, &options, scores.classes().names(), context));
+            remarks.extend(weak_classes(&self.weighted, scores.classes().names()));
             fit = Some(BirdieFit {
                 is_pooled: birdie.is_pooled(),
                 groups: birdie.groups,
@@ -308,6 +312,25 @@ fn about_birdie(birdie: &Birdie, options: &BirdieOptions, classes: &[String], co
         ));
     }
     remarks
+}
+
+/// Returns a remark about classes that the scores hardly distinguish from others. The outcomes then determine little
+/// about them, and BIRDiE's estimate depends on its assumptions in every detail.
+fn weak_classes(weighted: &Weighted, classes: &[String]) -> Option<String> {
+    let strength = weighted.mean_own_score();
+    let mut weak = Vec::new();
+    for (name, strength) in classes.iter().zip(strength) {
+        if let Some(strength) = strength.filter(|strength| *strength < WEAK) {
+            weak.push(format!("{name} ({strength:.2})"));
+        }
+    }
+    (!weak.is_empty()).then(|| {
+        format!(
+            "The scores hardly identify these classes (mean score of their expected members): {}. BIRDiE's estimates for them can \
+             be far off, even outside their intervals; merge such classes with others.",
+            weak.join(", ")
+        )
+    })
 }
 
 /// Refuses cells if most people are alone in their cell, because the bounds then only repeat the weighted estimate.

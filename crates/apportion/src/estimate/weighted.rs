@@ -8,7 +8,7 @@ use super::figures::{Estimate, Mean};
 use super::outcomes::{Measure, Outcomes, Value};
 use crate::audit::read;
 use crate::error::{Error, Result};
-use crate::kernel::GRID;
+use crate::kernel::{GRID, Grid};
 use crate::scores::{Classes, Scores, expect_length};
 
 /// With more classes, the errors of differences are not computed: their number grows with the square.
@@ -140,6 +140,19 @@ impl Weighted {
     /// Returns the sum of scores of each class among people with known outcomes.
     pub fn posterior(&self) -> Vec<f64> {
         self.totals(&self.scores, self.classes.len()).into_iter().map(|sum| GRID.total(sum)).collect()
+    }
+
+    /// Returns the mean score of the expected members of each class, Σ q² / Σ q: 1 if the scores identify the class, and
+    /// its share if they say nothing about it. `None` if the scores of a class sum to zero.
+    pub fn mean_own_score(&self) -> Vec<Option<f64>> {
+        let k = self.classes.len();
+        let sums = self.totals(&self.scores, k);
+        let squares = self.totals(&self.products, pairs_of(k));
+        let own = |class: usize| {
+            let squares = squares[pair_of(k, class, class)?] as f64;
+            (sums[class] > 0).then(|| squares / sums[class] as f64 / Grid::UNIT as f64)
+        };
+        (0..k).map(own).collect()
     }
 
     /// Returns the class with the largest sum of scores, the first of equals: the reference for differences.
