@@ -97,7 +97,11 @@ pub struct Calibration {
 
 /// The parameters of a calibration.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
+#[cfg_attr(
+    feature = "schema",
+    derive(schemars::JsonSchema),
+    schemars(deny_unknown_fields, rename = "CalibrationModel")
+)]
 #[serde(tag = "method", rename_all = "kebab-case")]
 pub enum Fitted {
     /// A row's calibrated scores are softmax(W x + b), where x is the logarithm of its scores, floored at 1e-6.
@@ -139,7 +143,11 @@ impl Fitted {
 
 /// The saved form of a calibration.
 #[derive(serde::Serialize, serde::Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields, rename = "Calibration"))]
+#[cfg_attr(
+    feature = "schema",
+    derive(schemars::JsonSchema),
+    schemars(deny_unknown_fields, rename = "FittedCalibration")
+)]
 struct Saved {
     /// The version of this format.
     version: u32,
