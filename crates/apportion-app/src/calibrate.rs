@@ -473,8 +473,8 @@ impl Response {
             percent(after.argmax_accuracy)
         );
         format!(
-            "{fitted}\n\n{table}\n\n{losses}\n\nerror: expected calibration error, with ten bins. All figures are for \
-             people with known truth."
+            "{fitted}\n\n{table}\n\n{losses}\n\n\"error\" is the expected calibration error, with ten bins. All figures are \
+             for people with known truth."
         )
     }
 }

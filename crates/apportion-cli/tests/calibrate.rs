@@ -29,7 +29,7 @@ fn rows(path: &Path) -> (Vec<String>, Vec<Vec<String>>) {
 
 /// Returns the arguments of a fit.
 fn fit<'a>(input: &'a str, more: &[&'a str]) -> Vec<&'a str> {
-    [&["calibrate", input], &["--truth", "race", "--id", "id", "-q", "--force"], more].concat()
+    [&["calibrate", input][..], &["--truth", "race", "--id", "id", "-q", "--force"], more].concat()
 }
 
 #[test]
