@@ -78,9 +78,10 @@ $(VENV)/.sql: $(SQL)/requirements.txt
 	$(VENV)/bin/pip install --quiet --disable-pip-version-check --requirement $<
 	touch $@
 
-test-learned: $(VENV)/.learned ## Compare learned rules with scikit-learn models trained on the same rows
+test-learned: $(VENV)/.learned ## Compare learned rules and calibrations with scikit-learn models trained on the same rows
 	$(CARGO) test --workspace --locked --quiet --no-run
 	$(VENV)/bin/python $(LEARNED)/run.py $(or $(CARGO_TARGET_DIR),target)/debug/apportion
+	$(VENV)/bin/python $(LEARNED)/calibrate.py $(or $(CARGO_TARGET_DIR),target)/debug/apportion
 
 $(VENV)/.learned: $(LEARNED)/requirements.txt
 	$(PYTHON) -m venv $(VENV)

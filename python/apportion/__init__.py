@@ -19,6 +19,7 @@ counts that the scores sum to. Among all labels with these counts, it finds thos
 - `disparity` compares an outcome between classes.
 - `frontier` lists every optimal tradeoff between accuracy and fidelity.
 - `fit` returns a `Decision`, which labels other rows or is exported as SQL.
+- `calibrate` corrects scores with known truth.
 - `predict` computes scores from names and places.
 - `explain` shows the table rows and numbers behind the scores of one row.
 
@@ -27,6 +28,7 @@ counts that the scores sum to. Among all labels with these counts, it finds thos
 Labels are estimates about groups. To count people, you can also sum the scores themselves.
 """
 
+from ._calibrate import calibrate
 from ._decision import Decision, fit
 from ._labels import Solution, allot, draw, label, solve
 from ._native import __version__
@@ -45,6 +47,7 @@ __all__ = [
     "__version__",
     "allot",
     "audit",
+    "calibrate",
     "compare",
     "disparity",
     "draw",

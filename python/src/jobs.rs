@@ -8,7 +8,8 @@ use apportion_app::report::WrittenReport;
 use apportion_app::settings::{Job, from_values};
 use apportion_app::summary::drift_warning;
 use apportion_app::{
-    Context, Error, Result, apply, audit, compare, disparity, explain, export, fit, frontier, label, predict, simulate,
+    Context, Error, Result, apply, audit, calibrate, compare, disparity, explain, export, fit, frontier, label,
+    predict, simulate,
 };
 use apportion_io::{MemoryTable, PlainRows, plain_batch};
 use apportion_report::Document;
@@ -19,7 +20,7 @@ use serde_json::{Map, Value};
 use crate::names::{render, render_result};
 
 /// The jobs that Python runs, by name.
-const JOBS: [(&str, Job); 14] = [
+const JOBS: [(&str, Job); 15] = [
     ("label", Job::Label),
     ("audit", Job::Audit),
     ("compare", Job::Compare),
@@ -28,6 +29,7 @@ const JOBS: [(&str, Job); 14] = [
     ("fit", Job::Fit),
     ("apply", Job::Apply),
     ("export", Job::Export),
+    ("calibrate", Job::Calibrate),
     ("predict", Job::Predict),
     ("explain", Job::Explain),
     ("simulate_voters", Job::SimulateVoters),
@@ -135,6 +137,16 @@ pub(crate) fn run(job: Job, mut values: Map<String, Value>, input: Input, contex
             let mut request: export::Request = from_values(job, values)?;
             (request.decision, request.decision_json) = (DECISION.into(), input.decision);
             Outcome::of(&export::run(&request, context)?)
+        }
+        Job::Calibrate => {
+            let mut request: calibrate::Request = from_values(job, values)?;
+            (request.table.source.table, request.calibration_json) = (input.table, input.decision);
+            let mut response = calibrate::run(&request, context)?;
+            note_written(&response.paths, context);
+            let scores = std::mem::take(&mut response.scores);
+            let rows = if request.table.source.is_in_memory() { vec![plain_batch(scores)?] } else { Vec::new() };
+            let text = response.text();
+            Ok(Outcome { rows, classes: response.classes.clone(), text, ..Outcome::of(&response)? })
         }
         Job::Audit => {
             let mut request: audit::Request = from_values(job, values)?;

@@ -7,6 +7,7 @@
 
 pub mod apply;
 pub mod audit;
+pub mod calibrate;
 pub mod class_map;
 pub mod compare;
 mod context;

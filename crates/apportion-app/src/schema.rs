@@ -9,8 +9,8 @@ use serde_json::Value;
 
 use crate::settings::Job;
 use crate::{
-    audit, compare, demo, disparity, explain, export, fit, frontier, label, predict, provenance, reproduce, simulate,
-    tables, verify,
+    audit, calibrate, compare, demo, disparity, explain, export, fit, frontier, label, predict, provenance, reproduce,
+    simulate, tables, verify,
 };
 
 /// Returns the schemas by job name. Related jobs, such as those about tables, share a schema.
@@ -28,6 +28,7 @@ fn named(job: Job) -> (&'static str, Schema) {
         Job::Frontier => schema::<frontier::Response>("frontier"),
         Job::Fit => schema::<fit::Response>("fit"),
         Job::Apply => schema::<label::Response>("apply"),
+        Job::Calibrate => schema::<calibrate::Response>("calibrate"),
         Job::Export => schema::<export::Response>("export"),
         Job::Verify => schema::<verify::Response>("verify"),
         Job::Provenance => schema::<provenance::show::Response>("provenance"),

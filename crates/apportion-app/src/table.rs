@@ -24,6 +24,7 @@ pub struct TableSettings {
     /// The column that identifies a row.
     pub id: Option<String>,
     /// Columns that together define the group of a row.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub by: Vec<String>,
     /// The column with the number of people in a row.
     pub count: Option<String>,

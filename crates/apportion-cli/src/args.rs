@@ -14,7 +14,7 @@ use crate::message::{option, render};
 const REQUIRED: &str = "Required";
 
 /// The headings of options in the order of the help. Others come before the output.
-const HEADINGS: [&str; 7] = [REQUIRED, "Input", "Model", "Rule", "Target", "Groups", "Labels"];
+const HEADINGS: [&str; 8] = [REQUIRED, "Input", "Model", "Calibration", "Rule", "Target", "Groups", "Labels"];
 const LAST_HEADINGS: [&str; 3] = ["Output", "Report", "Performance"];
 
 /// Adds the options of a job to its command: required options first, then by heading.
@@ -108,7 +108,7 @@ fn positional(job: Job) -> Option<Setting> {
         Job::Label | Job::Audit | Job::Compare | Job::Disparity | Job::Frontier | Job::Fit | Job::Apply => {
             Some(Setting::Inputs)
         }
-        Job::Predict | Job::Explain | Job::Provenance | Job::TablesImport => Some(Setting::Inputs),
+        Job::Calibrate | Job::Predict | Job::Explain | Job::Provenance | Job::TablesImport => Some(Setting::Inputs),
         Job::Verify => Some(Setting::Output),
         Job::Export => Some(Setting::Decision),
         Job::TablesShow | Job::TablesExport | Job::TablesCheck => Some(Setting::Table),

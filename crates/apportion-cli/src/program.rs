@@ -36,7 +36,7 @@ pub(crate) fn command() -> Command {
     for job in [Job::Label, Job::Audit, Job::Compare, Job::Disparity, Job::Frontier, Job::Fit, Job::Apply] {
         program = program.subcommand(job_command(job));
     }
-    for job in [Job::Export, Job::Verify, Job::Provenance, Job::Predict, Job::Explain] {
+    for job in [Job::Export, Job::Verify, Job::Provenance, Job::Predict, Job::Explain, Job::Calibrate] {
         program = program.subcommand(job_command(job));
     }
     program
@@ -267,6 +267,21 @@ Use the options with which predict made the scores. The result lists how each na
 were looked up, and a table with the factors of each class, their product and the score: the product divided by its sum.
 With rake and fbisg, all people are read, because the scores depend on them. fbisg shows the factors and the result of the
 draws, which cannot be recomputed by hand. The names of this one person are printed.",
+        ),
+        Job::Calibrate => (
+            "calibrate",
+            "Corrects scores with known truth",
+            "\
+Examples:
+  apportion calibrate scores.csv --truth race -o calibrated.csv
+  apportion calibrate sample.csv --truth race -o calibrated.csv --save calibration.json
+  apportion calibrate others.parquet --calibration calibration.json -o calibrated.parquet
+
+Among people whose score for a class is 30%, 30% should be of the class. The rows with known truth show how far the scores
+are from this, and a model corrects them: logistic uses all scores of a row, and isotonic one score at a time. The output
+has the columns of the input, with new scores. A row with known truth is corrected by a model that was fitted without it:
+rows are divided into five folds by a hash of --id (or the row number) and --seed. Rows without truth are corrected by the
+model of all rows with truth, which --save saves. They must be similar to the rows with truth.",
         ),
         Job::TablesList => ("list", "Lists the built-in tables", "Examples:\n  apportion tables list"),
         Job::TablesShow => {

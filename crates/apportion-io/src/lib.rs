@@ -45,7 +45,10 @@ pub use core_message::core_message;
 pub use error::{Error, Location, Result};
 #[cfg(feature = "files")]
 pub use file::{Batches, Compression, Format, RecordBatch, plain_batch};
-pub use file::{read_metadata, refuse_nested_columns, write_plain_columns, write_plain_rows, write_with_plain_columns};
+pub use file::{
+    read_metadata, refuse_nested_columns, write_plain_columns, write_plain_rows, write_replacing_columns,
+    write_with_plain_columns,
+};
 pub use file_id::is_same_file;
 pub use input::{
     ColumnBatch, ColumnBatches, DictionaryTexts, Input, InputOptions, NoProgress, NumberColumn, PlainTexts, Progress,

@@ -233,6 +233,20 @@ pub fn write_with_plain_columns(
 ///
 /// # Errors
 /// Always.
+pub fn write_replacing_columns(
+    _: &Input,
+    output: &Output,
+    _: &[PlainColumn],
+    _: Option<usize>,
+    _: &mut dyn FnMut(usize, usize) -> Result<Vec<PlainColumn>>,
+) -> Result<Vec<PathBuf>> {
+    Err(no_files(Path::new(&output.path)))
+}
+
+/// Refuses any output.
+///
+/// # Errors
+/// Always.
 pub fn refuse_nested_columns(_: &Input, output: &Output) -> Result<()> {
     Err(no_files(Path::new(&output.path)))
 }

@@ -252,6 +252,18 @@ pub enum Error {
         /// The reason, and how to fix it.
         problem: String,
     },
+    /// Scores cannot be calibrated.
+    #[error("the scores cannot be calibrated: {problem}")]
+    NotCalibrated {
+        /// The reason, and how to fix it.
+        problem: String,
+    },
+    /// A saved calibration is invalid.
+    #[error("invalid calibration: {problem}; fit it again")]
+    Calibration {
+        /// The problem.
+        problem: String,
+    },
     /// A saved decision is invalid.
     #[error("invalid decision: {problem}; fit it again")]
     Decision {

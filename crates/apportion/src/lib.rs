@@ -46,6 +46,7 @@
 //! | [`decision`] | the contents of a decision; [`sql`]: a decision as a SQL expression |
 //! | [`audit`] | counts, bias, accuracy and calibration of labels, by a mergeable [`Tally`](audit::Tally) |
 //! | [`estimate`] | differences of an outcome between classes, estimated from labels and from scores |
+//! | [`calibrate`] | corrects scores with known truth |
 //! | [`learn`] | models that learn labels from scores |
 //! | [`simulate`] | generated tables whose truth is known |
 //! | [`verify`] | independent checks of labels, without the solver |
@@ -87,6 +88,7 @@
 
 mod apply;
 pub mod audit;
+pub mod calibrate;
 pub mod decision;
 mod error;
 pub mod estimate;
@@ -104,7 +106,7 @@ pub mod text;
 mod transport;
 pub mod verify;
 
-// At most 35 names, modules included: tests/root_names.rs counts them.
+// At most 36 names, modules included: tests/root_names.rs counts them.
 pub use decision::Decision;
 pub use error::{Error, Result};
 pub use label::Labels;

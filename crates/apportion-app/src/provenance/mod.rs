@@ -42,7 +42,7 @@ pub struct Provenance {
     pub provenance: u32,
     /// The version of the program.
     pub apportion: String,
-    /// The job: `label`, `apply`, `predict` or `fit`.
+    /// The job: `label`, `apply`, `predict`, `calibrate` or `fit`.
     pub job: String,
     /// The complete command, quoted for a shell; empty if there was no command.
     pub command: String,
@@ -85,7 +85,8 @@ pub struct Provenance {
 pub struct InputFile {
     /// The name, as given by the user.
     pub name: String,
-    /// The role: `scores`, `people`, `reference`, `decision`, `margin`, `table`, `outlines` or `config`.
+    /// The role: `scores`, `people`, `reference`, `decision`, `calibration`, `margin`, `table`, `outlines` or
+    /// `config`.
     pub role: String,
     /// The number of rows, if it is a table.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -129,6 +129,9 @@ pub struct Recorded {
     /// The state of all people of `predict`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub within: Option<String>,
+    /// The method of `calibrate`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub method: Option<String>,
     /// The columns of people that `predict` used.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub columns: Vec<String>,

@@ -34,6 +34,8 @@ pub enum Job {
     Fit,
     /// Labels a table with a saved decision.
     Apply,
+    /// Corrects scores with known truth.
+    Calibrate,
     /// Writes a decision as SQL.
     Export,
     /// Checks labels against their scores.
@@ -70,7 +72,7 @@ pub enum Job {
 
 impl Job {
     /// All jobs.
-    pub const ALL: [Job; 23] = [
+    pub const ALL: [Job; 24] = [
         Job::Label,
         Job::Audit,
         Job::Compare,
@@ -78,6 +80,7 @@ impl Job {
         Job::Frontier,
         Job::Fit,
         Job::Apply,
+        Job::Calibrate,
         Job::Export,
         Job::Verify,
         Job::Provenance,

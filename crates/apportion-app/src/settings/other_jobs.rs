@@ -3,9 +3,9 @@
 use apportion::text::Setting;
 
 use super::Job::{
-    Apply, Audit, Compare, Demo, Disparity, Explain, Export, Fit, Frontier, Label, Predict, Provenance, Reproduce,
-    SimulateCategorical, SimulateNormal, SimulateVoters, SimulateWorstCase, TablesCheck, TablesExport, TablesImport,
-    Verify,
+    Apply, Audit, Calibrate, Compare, Demo, Disparity, Explain, Export, Fit, Frontier, Label, Predict, Provenance,
+    Reproduce, SimulateCategorical, SimulateNormal, SimulateVoters, SimulateWorstCase, TablesCheck, TablesExport,
+    TablesImport, Verify,
 };
 use super::Words::{Setting as S, Text as T};
 use super::{Declaration, Group, Job, Kind};
@@ -243,7 +243,7 @@ pub(super) static GROUPS: &[Group] = &[
     },
     Group {
         heading: "Input",
-        jobs: &[Label, Audit, Compare, Disparity, Frontier, Fit, Apply, Verify, Predict, Explain],
+        jobs: &[Label, Audit, Compare, Disparity, Frontier, Fit, Apply, Calibrate, Verify, Predict, Explain],
         settings: &[setting(
             Setting::Config,
             Kind::Text,
@@ -263,6 +263,7 @@ pub(super) static GROUPS: &[Group] = &[
             Frontier,
             Fit,
             Apply,
+            Calibrate,
             Verify,
             Predict,
             Explain,
@@ -282,6 +283,7 @@ pub(super) static GROUPS: &[Group] = &[
             Frontier,
             Fit,
             Apply,
+            Calibrate,
             Verify,
             Predict,
             Explain,

@@ -2,12 +2,12 @@
 
 use apportion::text::Setting;
 
-use super::Job::{Apply, Audit, Compare, Disparity, Explain, Fit, Frontier, Label, Predict, Verify};
+use super::Job::{Apply, Audit, Calibrate, Compare, Disparity, Explain, Fit, Frontier, Label, Predict, Verify};
 use super::Words::{Setting as S, Text as T};
 use super::{Declaration, Group, Job, Kind};
 
 const GIB: u64 = 1 << 30;
-const TABLE_JOBS: &[Job] = &[Label, Audit, Compare, Disparity, Frontier, Fit, Apply, Verify];
+const TABLE_JOBS: &[Job] = &[Label, Audit, Compare, Disparity, Frontier, Fit, Apply, Calibrate, Verify];
 const REPORT_JOBS: &[Job] = &[Label, Audit, Compare, Disparity];
 
 pub(super) const ENCODINGS: &[(&str, &str)] = &[
@@ -17,6 +17,11 @@ pub(super) const ENCODINGS: &[(&str, &str)] = &[
     ("latin1", "Same as windows-1252"),
 ];
 
+const METHODS: &[(&str, &str)] = &[
+    ("logistic", "Multinomial logistic regression on the logarithms of the scores"),
+    ("isotonic", "Isotonic regression for each class; needs more rows"),
+];
+
 const fn setting(setting: Setting, kind: Kind, value: &'static str, help: &'static [super::Words]) -> Declaration {
     Declaration::of(setting, kind, value, help)
 }
@@ -24,7 +29,7 @@ const fn setting(setting: Setting, kind: Kind, value: &'static str, help: &'stat
 pub(super) static GROUPS: &[Group] = &[
     Group {
         heading: "Input",
-        jobs: &[Label, Audit, Compare, Disparity, Frontier, Fit, Apply],
+        jobs: &[Label, Audit, Compare, Disparity, Frontier, Fit, Apply, Calibrate],
         settings: &[setting(
             Setting::Inputs,
             Kind::List,
@@ -86,7 +91,7 @@ pub(super) static GROUPS: &[Group] = &[
     },
     Group {
         heading: "Groups",
-        jobs: TABLE_JOBS,
+        jobs: &[Label, Audit, Compare, Disparity, Frontier, Fit, Apply, Verify],
         settings: &[setting(
             Setting::By,
             Kind::List,
@@ -96,7 +101,7 @@ pub(super) static GROUPS: &[Group] = &[
     },
     Group {
         heading: "Input",
-        jobs: &[Label, Audit, Compare, Disparity, Frontier, Fit, Apply, Verify, Predict, Explain],
+        jobs: &[Label, Audit, Compare, Disparity, Frontier, Fit, Apply, Calibrate, Verify, Predict, Explain],
         settings: &[
             setting(
                 Setting::Encoding,
@@ -123,7 +128,7 @@ pub(super) static GROUPS: &[Group] = &[
     },
     Group {
         heading: "Performance",
-        jobs: &[Label, Audit, Compare, Disparity, Frontier, Fit, Apply, Verify, Predict, Explain],
+        jobs: &[Label, Audit, Compare, Disparity, Frontier, Fit, Apply, Calibrate, Verify, Predict, Explain],
         settings: &[
             setting(
                 Setting::Threads,
@@ -185,6 +190,49 @@ pub(super) static GROUPS: &[Group] = &[
         ],
     },
     Group {
+        heading: "Calibration",
+        jobs: &[Calibrate],
+        settings: &[
+            setting(
+                Setting::Method,
+                Kind::Choice(METHODS),
+                "METHOD",
+                &[T("Method of a new calibration [default: logistic]")],
+            ),
+            setting(
+                Setting::Calibration,
+                Kind::Text,
+                "FILE.json",
+                &[T("Use a saved calibration instead of fitting one; "), S(Setting::Truth), T(" only measures it")],
+            ),
+            setting(
+                Setting::Seed,
+                Kind::Whole(0, u64::MAX),
+                "SEED",
+                &[T("Seed of the folds; see the description below [default: 0]")],
+            ),
+        ],
+    },
+    Group {
+        heading: "Output",
+        jobs: &[Calibrate],
+        settings: &[
+            setting(
+                Setting::Output,
+                Kind::Text,
+                "OUT",
+                &[T("Output file (format from its extension), directory (one file per input), or - for CSV on stdout")],
+            )
+            .required(),
+            setting(
+                Setting::Save,
+                Kind::Text,
+                "FILE.json",
+                &[T("Save the calibration of all rows with known truth, for other files")],
+            ),
+        ],
+    },
+    Group {
         heading: "Output",
         jobs: &[Audit, Compare, Disparity, Frontier],
         settings: &[setting(
@@ -196,7 +244,7 @@ pub(super) static GROUPS: &[Group] = &[
     },
     Group {
         heading: "Output",
-        jobs: &[Label, Apply, Predict],
+        jobs: &[Label, Apply, Calibrate, Predict],
         settings: &[setting(
             Setting::SafeCsv,
             Kind::Flag,
@@ -206,7 +254,7 @@ pub(super) static GROUPS: &[Group] = &[
     },
     Group {
         heading: "Output",
-        jobs: &[Label, Apply, Fit, Predict],
+        jobs: &[Label, Apply, Calibrate, Fit, Predict],
         settings: &[
             setting(
                 Setting::Provenance,
@@ -227,7 +275,7 @@ pub(super) static GROUPS: &[Group] = &[
     },
     Group {
         heading: "Output",
-        jobs: &[Label, Apply, Fit, Predict, Audit, Compare, Disparity, Frontier],
+        jobs: &[Label, Apply, Calibrate, Fit, Predict, Audit, Compare, Disparity, Frontier],
         settings: &[setting(Setting::Force, Kind::Flag, "", &[T("Replace outputs that exist")])],
     },
     Group {

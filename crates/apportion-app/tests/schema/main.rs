@@ -15,9 +15,10 @@ use apportion_app::schema;
 use serde_json::{Map, Value};
 
 /// The jobs that have their own schema.
-const JOBS: [&str; 16] = [
+const JOBS: [&str; 17] = [
     "apply",
     "audit",
+    "calibrate",
     "compare",
     "demo",
     "disparity",

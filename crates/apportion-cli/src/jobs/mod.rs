@@ -13,7 +13,7 @@ use apportion_app::output::written;
 use apportion_app::settings::Job;
 use apportion_app::summary::{drift_warning, summary};
 use apportion_app::{
-    apply, audit, compare, disparity, explain, export, fit, frontier, label, predict, provenance, reproduce,
+    apply, audit, calibrate, compare, disparity, explain, export, fit, frontier, label, predict, provenance, reproduce,
 };
 use clap::ArgMatches;
 
@@ -36,6 +36,7 @@ pub(crate) fn run(job: Job, matches: &ArgMatches, line: &[String], config: Optio
         Job::Frontier => frontier(&terminal),
         Job::Fit => fit(&terminal),
         Job::Apply => apply(&terminal),
+        Job::Calibrate => calibrate(&terminal),
         Job::Export => export(&terminal),
         Job::Verify => verify::run(&terminal),
         Job::Provenance => provenance(&terminal),
@@ -169,6 +170,19 @@ fn predict(terminal: &Terminal) -> Result<()> {
     sentences.iter().for_each(|sentence| terminal.say(sentence));
     tables.iter().for_each(|table| terminal.say(format!("\n{table}")));
     terminal.say_written(&response.paths);
+    Ok(())
+}
+
+fn calibrate(terminal: &Terminal) -> Result<()> {
+    terminal.refuse_two_outputs()?;
+    let request: calibrate::Request = terminal.request()?;
+    let response = calibrate::run(&request, &terminal.context())?;
+    terminal.print_json(&response)?;
+    terminal.say(response.text());
+    terminal.say_written(&response.paths);
+    if let Some(path) = &request.save {
+        terminal.say(format!("calibration written to {}", path.display()));
+    }
     Ok(())
 }
 

@@ -38,7 +38,7 @@ impl LabelColumns {
             }
         };
         let (fields, rows) = (self.fields(table, draws), Some(table.row_mask().total()));
-        write_with_columns(input, output, AddedColumns { fields, rows, values: &mut values })
+        write_with_columns(input, output, AddedColumns { fields, replace: false, rows, values: &mut values })
     }
 
     fn fields(&self, table: &Table, draws: u64) -> Vec<FieldRef> {

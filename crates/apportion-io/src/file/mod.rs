@@ -49,7 +49,9 @@ pub use batches::Batches;
 pub use format::{Compression, Format};
 pub use metadata::read_metadata;
 pub use nested_columns::refuse_nested_columns;
-pub use plain_arrays::{plain_batch, write_plain_columns, write_plain_rows, write_with_plain_columns};
+pub use plain_arrays::{
+    plain_batch, write_plain_columns, write_plain_rows, write_replacing_columns, write_with_plain_columns,
+};
 
 #[cfg(test)]
 pub(crate) use arrow_columns::block_of;

@@ -32,6 +32,8 @@ use crate::table::column_index;
 pub(crate) struct AddedColumns<'a> {
     /// Names and types of the columns.
     pub(crate) fields: Vec<FieldRef>,
+    /// Whether a column replaces the input column of the same name, at its position.
+    pub(crate) replace: bool,
     /// Expected number of rows, if known.
     pub(crate) rows: Option<usize>,
     /// Returns the values of `count` rows, starting with row `first`: `values(first, count)`.
@@ -231,12 +233,15 @@ impl RowCopier<'_> {
     fn copy(&self, file: usize, first: usize, added: &mut AddedColumns<'_>, writer: &mut BatchWriter) -> Result<usize> {
         let batches = self.input.open(file)?;
         let indices = self.output.column_indices(self.input, self.first_schema, batches.schema(), file)?;
-        let schema = extended_schema(self.first_schema, &self.output.kept_columns(self.first_schema), added);
+        let kept = self.output.kept_columns(self.first_schema);
+        let schema = extended_schema(self.first_schema, &kept, added);
+        let positions = positions(self.first_schema, &kept, added);
         let mut rows = 0;
         for batch in batches {
             let batch = batch?;
             let mut columns: Vec<ArrayRef> = indices.iter().map(|&index| batch.column(index).clone()).collect();
-            columns.extend((added.values)(first + rows, batch.num_rows())?);
+            let values = (added.values)(first + rows, batch.num_rows())?;
+            merge(&mut columns, &positions, values);
             rows += batch.num_rows();
             let extended =
                 RecordBatch::try_new(schema.clone(), columns).map_err(|error| write_error(self.path, &error))?;
@@ -248,8 +253,24 @@ impl RowCopier<'_> {
 
 fn extended_schema(schema: &SchemaRef, kept: &[usize], added: &AddedColumns<'_>) -> SchemaRef {
     let mut fields: Vec<FieldRef> = kept.iter().map(|&index| schema.fields()[index].clone()).collect();
-    fields.extend(added.fields.iter().cloned());
+    merge(&mut fields, &positions(schema, kept, added), added.fields.clone());
     Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone()))
+}
+
+/// Returns the kept column that each added column replaces, if any.
+fn positions(schema: &SchemaRef, kept: &[usize], added: &AddedColumns<'_>) -> Vec<Option<usize>> {
+    let position = |field: &FieldRef| kept.iter().position(|&index| schema.field(index).name() == field.name());
+    added.fields.iter().map(|field| if added.replace { position(field) } else { None }).collect()
+}
+
+/// Puts added columns at their positions, or at the end.
+fn merge<T>(columns: &mut Vec<T>, positions: &[Option<usize>], added: Vec<T>) {
+    for (position, column) in positions.iter().zip(added) {
+        match position {
+            Some(position) => columns[*position] = column,
+            None => columns.push(column),
+        }
+    }
 }
 
 /// Checks that the rows written are the rows that were read before.
@@ -329,7 +350,8 @@ impl Target {
     ) -> Result<usize> {
         let first_schema = input.schema(files.start)?;
         let kept = output.kept_columns(&first_schema);
-        if let Some(sources) = self.parquet_sources(input, files.clone())? {
+        let sources = if added.replace { None } else { self.parquet_sources(input, files.clone())? };
+        if let Some(sources) = sources {
             return self.append_columns(input, files.start, &sources, &kept, first, output, added);
         }
         let schema = with_metadata(&extended_schema(&first_schema, &kept, added), &output.metadata);

@@ -108,10 +108,36 @@ pub fn write_with_plain_columns(
     rows: Option<usize>,
     values: &mut dyn FnMut(usize, usize) -> Result<Vec<PlainColumn>>,
 ) -> Result<Vec<PathBuf>> {
+    write(input, output, layout, false, rows, values)
+}
+
+/// Writes all input rows, in which new columns replace the columns of the same names. The arguments are those of
+/// [`write_with_plain_columns`].
+///
+/// # Errors
+/// If the input cannot be read, or the output cannot be written.
+pub fn write_replacing_columns(
+    input: &Input,
+    output: &Output,
+    layout: &[PlainColumn],
+    rows: Option<usize>,
+    values: &mut dyn FnMut(usize, usize) -> Result<Vec<PlainColumn>>,
+) -> Result<Vec<PathBuf>> {
+    write(input, output, layout, true, rows, values)
+}
+
+fn write(
+    input: &Input,
+    output: &Output,
+    layout: &[PlainColumn],
+    replace: bool,
+    rows: Option<usize>,
+    values: &mut dyn FnMut(usize, usize) -> Result<Vec<PlainColumn>>,
+) -> Result<Vec<PathBuf>> {
     let fields = layout.iter().map(PlainColumn::field).collect();
     let mut arrays =
         |first: usize, count: usize| values(first, count)?.into_iter().map(PlainColumn::into_array).collect();
-    write_with_columns(input, output, AddedColumns { fields, rows, values: &mut arrays })
+    write_with_columns(input, output, AddedColumns { fields, replace, rows, values: &mut arrays })
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ mod svm;
 
 pub use forest::{Forest, Node};
 pub use linear::{Linear, Plane};
+pub(crate) use newton::{dot, sum_over};
 
 use crate::error::{Error, Result};
 use crate::scores::Label;

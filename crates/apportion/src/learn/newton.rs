@@ -80,14 +80,14 @@ fn newton_step(objective: &impl Objective, gradient: &[f64], enough: f64) -> Vec
 }
 
 /// Sums the contributions of ranges of rows in parallel, in the same order for any number of threads.
-pub(super) fn sum_over<T: Send>(rows: usize, part: impl Fn(Range<usize>) -> T + Sync, mut add: impl FnMut(T)) {
+pub(crate) fn sum_over<T: Send>(rows: usize, part: impl Fn(Range<usize>) -> T + Sync, mut add: impl FnMut(T)) {
     const STRETCH: usize = 4096;
     let stretches = (0..rows.div_ceil(STRETCH)).into_par_iter();
     let parts: Vec<T> = stretches.map(|stretch| part(stretch * STRETCH..rows.min((stretch + 1) * STRETCH))).collect();
     parts.into_iter().for_each(&mut add);
 }
 
-pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
+pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 

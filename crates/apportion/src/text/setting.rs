@@ -97,6 +97,10 @@ settings! {
     GeometryKey "geometry_key"
     Focus "focus"
     Title "title"
+    // Calibration.
+    Method "method"
+    Calibration "calibration"
+    Save "save"
     // SQL.
     Sql "sql"
     Percent "percent"
