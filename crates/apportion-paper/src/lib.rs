@@ -15,6 +15,7 @@
 //! | `worst_case` | Theorem 1's construction: fig:worstcasebias |
 //! | `voters` | the rules on simulated voters, in place of files that are not public; by γ: fig:pareto-NC |
 //! | `published` | the figures printed in the paper's tables |
+//! | `order` | the pairs of rules whose order differs from the paper's tables |
 //! | `document` | the page and the files of numbers |
 
 mod all_rules;
@@ -23,6 +24,7 @@ mod document;
 mod information;
 mod learners;
 mod mean;
+mod order;
 mod plan;
 mod published;
 mod voters;
@@ -33,6 +35,7 @@ pub use dataset::{ArgmaxBias, Dataset};
 pub use information::{BIAS_VARIANCES, GAMMAS, Information, PARETO_VARIANCES, Stop};
 pub use learners::Pupil;
 pub use mean::Mean;
+pub use order::{Measure, OrderChange, RulePair};
 pub use plan::Plan;
 pub use published::{Published, published};
 pub use voters::{Made, Outcome, Trade, VoterFile, rules};
