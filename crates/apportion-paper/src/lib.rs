@@ -16,6 +16,7 @@
 //! | `voters` | the rules on simulated voters, in place of files that are not public; by γ: fig:pareto-NC |
 //! | `published` | the figures printed in the paper's tables |
 //! | `order` | the pairs of rules whose order differs from the paper's tables |
+//! | `states` | by how much argmax undercounts people who are not white in each state: fig:pocrep |
 //! | `document` | the page and the files of numbers |
 
 mod all_rules;
@@ -27,6 +28,7 @@ mod mean;
 mod order;
 mod plan;
 mod published;
+mod states;
 mod voters;
 mod worst_case;
 
@@ -38,6 +40,7 @@ pub use mean::Mean;
 pub use order::{Measure, OrderChange, RulePair};
 pub use plan::Plan;
 pub use published::{Published, published};
+pub use states::State;
 pub use voters::{Made, Outcome, Trade, VoterFile, rules};
 pub use worst_case::{UNKNOWN, WorstCase};
 
@@ -58,6 +61,8 @@ pub struct Reproduction {
     pub worst_case: Vec<WorstCase>,
     /// The rules on simulated voters.
     pub voters: Vec<VoterFile>,
+    /// Argmax in every state.
+    pub states: Vec<State>,
 }
 
 impl Reproduction {
@@ -75,6 +80,8 @@ impl Reproduction {
         let worst_case = UNKNOWN.iter().map(|&unknown| WorstCase::of(plan, unknown)).collect::<Result<_>>()?;
         say("the tables, on simulated voters");
         let voters = Made::ALL.iter().map(|&made| VoterFile::of(plan, made)).collect::<Result<_>>()?;
-        Ok(Reproduction { plan: *plan, information, all_rules, pupils, worst_case, voters })
+        say("argmax in every state");
+        let states = states::states();
+        Ok(Reproduction { plan: *plan, information, all_rules, pupils, worst_case, voters, states })
     }
 }

@@ -3,6 +3,7 @@
 mod all_rules;
 mod information;
 mod order;
+mod states;
 mod tables;
 mod trade;
 mod worst_case;
@@ -35,6 +36,7 @@ impl Reproduction {
                 worst_case::section(self),
                 tables::section(self),
                 trade::section(self),
+                states::section(self),
                 provenance(self, command),
             ],
             terms: Vec::new(),
@@ -157,7 +159,9 @@ fn provenance(own: &Reproduction, command: &str) -> Section {
     Section {
         id: "provenance",
         title: "Provenance",
-        lead: "All people on this page are simulated from the seed; the command below reproduces them.".into(),
+        lead: "All people on this page are simulated from the seed or counted in the built-in Census tables; the command below \
+               reproduces all numbers."
+            .into(),
         blocks: vec![
             Block::Code(command.to_owned()),
             Block::Table(table("facts", "What was done", &["What", "How"], rows)),
