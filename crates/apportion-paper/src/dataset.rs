@@ -34,6 +34,12 @@ impl Dataset {
         Scores::new(&self.classes, Matrix::RowsF64(&self.values))?.with_truth(&self.truth)
     }
 
+    /// Returns the scores row by row, and the truth.
+    #[cfg(test)]
+    pub(crate) fn rows(&self) -> (&[f64], &[Label]) {
+        (&self.values, &self.truth)
+    }
+
     /// Returns the mean absolute error: the mean of 1 − q[row, truth].
     pub fn mae(&self) -> f64 {
         let rows = self.values.chunks_exact(self.classes.len()).zip(&self.truth);

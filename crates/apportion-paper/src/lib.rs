@@ -14,6 +14,7 @@
 //! | `learners` | the agreement of trained models with the labels of match |
 //! | `worst_case` | Theorem 1's construction: fig:worstcasebias |
 //! | `voters` | the rules on simulated voters, in place of files that are not public; by γ: fig:pareto-NC |
+//! | `variants` | further rules on the same voters: top-k, thresholds, batches, other penalties, uniform reference |
 //! | `published` | the figures printed in the paper's tables |
 //! | `order` | the pairs of rules whose order differs from the paper's tables |
 //! | `states` | by how much argmax undercounts people who are not white in each state: fig:pocrep |
@@ -29,6 +30,7 @@ mod order;
 mod plan;
 mod published;
 mod states;
+mod variants;
 mod voters;
 mod worst_case;
 
@@ -41,6 +43,7 @@ pub use order::{Measure, OrderChange, RulePair};
 pub use plan::Plan;
 pub use published::{Published, published};
 pub use states::State;
+pub use variants::{BATCH, Family, THRESHOLDS, TOP_K, VARIANT_GAMMAS, Variant};
 pub use voters::{Made, Outcome, Trade, VoterFile, rules};
 pub use worst_case::{UNKNOWN, WorstCase};
 

@@ -6,6 +6,7 @@ mod order;
 mod states;
 mod tables;
 mod trade;
+mod variants;
 mod worst_case;
 
 use apportion_report::chart::over;
@@ -36,6 +37,7 @@ impl Reproduction {
                 worst_case::section(self),
                 tables::section(self),
                 trade::section(self),
+                variants::section(self),
                 states::section(self),
                 provenance(self, command),
             ],
