@@ -380,9 +380,10 @@ Writes these files:
   FIGURE.csv     the numbers of each figure, with standard errors over datasets if they are simulated
   FIGURE.json    its Plotly specification
   learners.csv   how closely models reproduce the labels of match
+  order.csv      all pairs of rules in the published tables, and whether their order differs
   tables.csv     the published tables, and the same for simulated voters
-Figures: info-bias, info-pareto, pareto-simulation, worstcasebias, and on simulated voters pareto-NC, pareto-bisg,
-pareto-raking and pareto-dropuncoded.",
+Figures: info-bias, info-pareto, pareto-simulation, worstcasebias, pocrep (states), and on simulated voters pareto-DATA and
+variants-DATA, where DATA is NC, bisg, raking or dropuncoded.",
         ),
         Job::Demo => (
             "demo",

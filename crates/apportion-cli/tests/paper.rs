@@ -34,16 +34,22 @@ fn a_folder_is_written_whole_and_is_always_the_same() {
         "info-bias.csv",
         "info-pareto.csv",
         "learners.csv",
+        "order.csv",
         "pareto-NC.csv",
         "pareto-bisg.csv",
         "pareto-dropuncoded.csv",
         "pareto-raking.csv",
         "pareto-simulation.csv",
+        "pocrep.csv",
         "tables.csv",
+        "variants-NC.csv",
+        "variants-bisg.csv",
+        "variants-dropuncoded.csv",
+        "variants-raking.csv",
         "worstcasebias.csv",
     ];
     assert_eq!(names, expected);
-    assert_eq!(names_in(&paper).len(), 19, "and eight specifications and a page");
+    assert_eq!(names_in(&paper).len(), 30, "and thirteen specifications and a page");
     assert_eq!(names_in(folder), ["paper"], "nothing unfinished is left");
     let page = fs::read_to_string(paper.join("report.html")).unwrap();
     assert!(page.contains("apportion reproduce -o paper -q --datasets 2"), "what to do to have it again");

@@ -57,6 +57,8 @@ pub struct Contest {
     pub variance: f64,
     /// The mean absolute error of the scores.
     pub mae: Mean,
+    /// The same, weighted by density: [`Information::mae_by_density`].
+    pub mae_by_density: Mean,
     /// The rules.
     pub contestants: Vec<Contestant>,
     /// The learned rule, trained on the labels of balance, at each of [`GAMMAS`].
@@ -123,6 +125,7 @@ impl Contest {
         Ok(Contest {
             variance: frontier.variance,
             mae: frontier.mae,
+            mae_by_density: frontier.mae_by_density,
             contestants: over_datasets(|both| &both.rules),
             learned: over_datasets(|both| &both.learned),
             stops: frontier.stops.clone(),

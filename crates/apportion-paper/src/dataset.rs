@@ -34,10 +34,30 @@ impl Dataset {
         Scores::new(&self.classes, Matrix::RowsF64(&self.values))?.with_truth(&self.truth)
     }
 
+    /// Returns the scores row by row, and the truth.
+    #[cfg(test)]
+    pub(crate) fn rows(&self) -> (&[f64], &[Label]) {
+        (&self.values, &self.truth)
+    }
+
     /// Returns the mean absolute error: the mean of 1 − q[row, truth].
     pub fn mae(&self) -> f64 {
         let rows = self.values.chunks_exact(self.classes.len()).zip(&self.truth);
         1.0 - rows.map(|(row, &truth)| row[usize::from(truth)]).sum::<f64>() / self.truth.len() as f64
+    }
+
+    /// Returns the mean absolute error with a weight for each row, given as a logarithm.
+    pub fn weighted_mae(&self, log_weights: &[f64]) -> f64 {
+        // The largest weight becomes 1, so that the sum is positive.
+        let largest = log_weights.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let rows = self.values.chunks_exact(self.classes.len()).zip(&self.truth).zip(log_weights);
+        let (mut errors, mut weights) = (0.0, 0.0);
+        for ((row, &truth), log_weight) in rows {
+            let weight = (log_weight - largest).exp();
+            errors += weight * (1.0 - row[usize::from(truth)]);
+            weights += weight;
+        }
+        errors / weights
     }
 
     /// Returns the bias of argmax.

@@ -14,7 +14,10 @@
 //! | `learners` | the agreement of trained models with the labels of match |
 //! | `worst_case` | Theorem 1's construction: fig:worstcasebias |
 //! | `voters` | the rules on simulated voters, in place of files that are not public; by γ: fig:pareto-NC |
+//! | `variants` | further rules on the same voters: top-k, thresholds, batches, other penalties, uniform reference |
 //! | `published` | the figures printed in the paper's tables |
+//! | `order` | the pairs of rules whose order differs from the paper's tables |
+//! | `states` | by how much argmax undercounts people who are not white in each state: fig:pocrep |
 //! | `document` | the page and the files of numbers |
 
 mod all_rules;
@@ -23,8 +26,11 @@ mod document;
 mod information;
 mod learners;
 mod mean;
+mod order;
 mod plan;
 mod published;
+mod states;
+mod variants;
 mod voters;
 mod worst_case;
 
@@ -33,8 +39,11 @@ pub use dataset::{ArgmaxBias, Dataset};
 pub use information::{BIAS_VARIANCES, GAMMAS, Information, PARETO_VARIANCES, Stop};
 pub use learners::Pupil;
 pub use mean::Mean;
+pub use order::{Measure, OrderChange, RulePair};
 pub use plan::Plan;
 pub use published::{Published, published};
+pub use states::State;
+pub use variants::{BATCH, Family, THRESHOLDS, TOP_K, VARIANT_GAMMAS, Variant};
 pub use voters::{Made, Outcome, Trade, VoterFile, rules};
 pub use worst_case::{UNKNOWN, WorstCase};
 
@@ -55,6 +64,8 @@ pub struct Reproduction {
     pub worst_case: Vec<WorstCase>,
     /// The rules on simulated voters.
     pub voters: Vec<VoterFile>,
+    /// Argmax in every state.
+    pub states: Vec<State>,
 }
 
 impl Reproduction {
@@ -72,6 +83,8 @@ impl Reproduction {
         let worst_case = UNKNOWN.iter().map(|&unknown| WorstCase::of(plan, unknown)).collect::<Result<_>>()?;
         say("the tables, on simulated voters");
         let voters = Made::ALL.iter().map(|&made| VoterFile::of(plan, made)).collect::<Result<_>>()?;
-        Ok(Reproduction { plan: *plan, information, all_rules, pupils, worst_case, voters })
+        say("argmax in every state");
+        let states = states::states();
+        Ok(Reproduction { plan: *plan, information, all_rules, pupils, worst_case, voters, states })
     }
 }

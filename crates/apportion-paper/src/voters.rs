@@ -11,6 +11,7 @@ use rayon::prelude::*;
 use crate::all_rules::learned;
 use crate::information::GAMMAS;
 use crate::plan::Plan;
+use crate::variants::{Variant, variants};
 
 /// Separates the seeds of voter files from those of datasets.
 const FILES: u64 = 0x7061_7065_0000_0001;
@@ -72,6 +73,8 @@ pub struct VoterFile {
     pub outcomes: Vec<(&'static str, Outcome)>,
     /// The results of balance and of the rule learned from it, at each of [`GAMMAS`].
     pub trades: Vec<Trade>,
+    /// The results of further rules.
+    pub variants: Vec<Variant>,
 }
 
 /// The results at one γ: solved exactly over all rows, and learned from a batch.
@@ -145,7 +148,8 @@ impl VoterFile {
         };
         let outcomes = rules().into_iter().map(outcome).collect::<Result<_>>()?;
         let trades = GAMMAS.into_par_iter().map(trade).collect::<Result<_>>()?;
-        Ok(VoterFile { made, voters: rows.len() as u64, outcomes, trades })
+        let variants = variants(&scores, &settings)?;
+        Ok(VoterFile { made, voters: rows.len() as u64, outcomes, trades, variants })
     }
 
     /// Returns the results of a rule.
@@ -182,13 +186,18 @@ fn drop_unsure(rows: &mut Vec<Row>, number: usize) {
 }
 
 impl Outcome {
-    fn of(rule: &Rule, scores: &Scores<'_>, settings: &Settings) -> Result<Outcome> {
-        let summary = Section::summary(scores, &rule.label(scores, settings)?.labels)?;
-        Ok(Outcome {
+    pub(crate) fn of(rule: &Rule, scores: &Scores<'_>, settings: &Settings) -> Result<Outcome> {
+        Ok(Outcome::from(&Section::summary(scores, &rule.label(scores, settings)?.labels)?))
+    }
+}
+
+impl From<&Section> for Outcome {
+    fn from(summary: &Section) -> Outcome {
+        Outcome {
             coverage: summary.labeled as f64 / summary.people as f64,
             accuracy: summary.accuracy.unwrap_or_default(),
             fidelity_to_truth: summary.fidelity_to_truth().unwrap_or_default(),
             fidelity_to_posterior: summary.fidelity_to_posterior().unwrap_or_default(),
-        })
+        }
     }
 }

@@ -128,11 +128,13 @@ pub(super) fn frontiers(own: &Reproduction) -> Section {
         "accuracy_error",
         "fidelity",
         "fidelity_error",
+        "mae_by_density",
+        "mae_by_density_error",
     ]);
     for information in &own.information {
         for stop in &information.stops {
             let head = [variance(information.variance)].into_iter().chain(both_of(information.mae));
-            let numbers = [stop.accuracy, stop.fidelity].into_iter().flat_map(both_of);
+            let numbers = [stop.accuracy, stop.fidelity, information.mae_by_density].into_iter().flat_map(both_of);
             sheet.push(head.chain([stop.gamma.to_string()]).chain(numbers));
         }
     }

@@ -4,7 +4,7 @@ use apportion_report::chart::full;
 use apportion_report::text::{count, percent, plain};
 use apportion_report::{Block, Cell, Section, Sheet, Table};
 
-use super::table;
+use super::{order, table};
 use crate::Reproduction;
 use crate::published::{Published, published};
 use crate::voters::{Outcome, VoterFile};
@@ -12,15 +12,10 @@ use crate::voters::{Outcome, VoterFile};
 pub(super) fn section(own: &Reproduction) -> Section {
     let mut blocks = vec![Block::Text(WHY.into())];
     blocks.extend(published().iter().map(|published| Block::Table(side_by_side(own, published))));
-    Section {
-        id: "tables",
-        title: "The paper’s tables",
-        lead: "On simulated voters, the rules compare as in the paper: argmax is accurate but its counts are biased, match has \
-               the right counts at a small cost in accuracy, the learned rule comes close to match, sampling loses much \
-               accuracy, and a threshold is the most biased."
-            .into(),
-        blocks,
-    }
+    let pairs = own.rule_pairs();
+    blocks.push(Block::Text(order::words(own, &pairs)));
+    blocks.push(Block::Table(order::table(&pairs)));
+    Section { id: "tables", title: "The paper’s tables", lead: order::lead(&pairs), blocks }
 }
 
 const WHY: &str = "The figures differ from the published ones, because the paper’s commercial voter file is not public. Ours are \
@@ -28,9 +23,9 @@ const WHY: &str = "The figures differ from the published ones, because the paper
                    only name and county, while the vendor’s use more, so ours are less accurate. The vendor’s scores \
                    count too many people in the largest class; ours are made overconfident to do the same. The paper’s \
                    BISG scores are nearly calibrated; ours are fully calibrated. Raking counts too few people in the \
-                   largest class, as ours do with the shares of all residents, though not by so much that argmax would be \
-                   closer to the truth than match. Only North Carolina is simulated; its voters are also compared with \
-                   the figures of other states.";
+                   largest class, as ours do with the shares of all residents. Only North Carolina is simulated: the \
+                   tables of South Carolina, Florida, the three states and the United States show the same simulated \
+                   voters of North Carolina.";
 
 /// Returns the simulated voters that a table is compared with.
 fn beside<'a>(own: &'a Reproduction, published: &Published) -> Option<&'a VoterFile> {

@@ -54,6 +54,21 @@ impl Normal {
         let log_prior = prior.iter().map(|share| share.ln()).collect();
         Ok(Normal { seed, truth: Alias::new(&prior), log_prior, variance })
     }
+
+    /// Returns the truth of a row and writes its point: one coordinate per class.
+    ///
+    /// # Panics
+    /// If the length of `point` is not the number of classes.
+    pub fn point(&self, index: u64, point: &mut [f64]) -> Label {
+        assert_eq!(point.len(), self.classes(), "one coordinate for each class");
+        let truth = self.truth.draw(seed::hash(self.seed, index, TRUTH)) as usize;
+        let deviation = self.variance.sqrt();
+        for (class, x) in point.iter_mut().enumerate() {
+            let mean = if class == truth { 1.0 } else { 0.0 };
+            *x = mean + deviation * normal(self.seed, index, POINT + 2 * class as u64);
+        }
+        truth as Label
+    }
 }
 
 impl Generator for Normal {
@@ -63,17 +78,14 @@ impl Generator for Normal {
 
     fn row(&self, index: u64, scores: &mut [f64]) -> Label {
         assert_eq!(scores.len(), self.classes(), "one score for each class");
-        let truth = self.truth.draw(seed::hash(self.seed, index, TRUTH)) as usize;
-        let deviation = self.variance.sqrt();
-        for (class, score) in scores.iter_mut().enumerate() {
-            let mean = if class == truth { 1.0 } else { 0.0 };
-            let x = mean + deviation * normal(self.seed, index, POINT + 2 * class as u64);
-            *score = self.log_prior[class] + x / self.variance;
+        let truth = self.point(index, scores);
+        for (score, log_prior) in scores.iter_mut().zip(&self.log_prior) {
+            *score = log_prior + *score / self.variance;
         }
         // The largest becomes 1, so that no score overflows and the sum is positive.
         let largest = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         scores.iter_mut().for_each(|score| *score = (*score - largest).exp());
         scale(scores);
-        truth as Label
+        truth
     }
 }
