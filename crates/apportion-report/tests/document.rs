@@ -457,7 +457,8 @@ fn a_truth_that_is_known_of_some_is_said_to_be() {
     let mut own = study(["white", "black", "other"], true);
     own.whole.people = 120;
     assert!(
-        lead(&own, "answer").contains("0 labels, 10 in truth), among the 100 people with known truth. The cause is turning")
+        lead(&own, "answer")
+            .contains("0 labels, 10 in truth), among the 100 people with known truth. The cause is turning")
     );
     let sheet = chart(&own, "counts-percent").sheet;
     assert_eq!((&*sheet.columns[3], &*sheet.rows[0][3]), ("labels_with_truth", "76"));

@@ -24,8 +24,8 @@
 //! their equality is the [`Certificate`].
 //!
 //! **Balance** maximizes γ · mean q − (1 − γ) · distance of the labels' shares from p. The distance is a convex function of
-//! the counts, so it has a conjugate in the dual, and the rest stays the same. [`joint`] describes all joint rules, which
-//! of their options can be combined, and their names in the literature.
+//! the counts, so it has a conjugate in the dual, and the rest stays the same. [`rule::options`] describes all joint
+//! rules, which of their options can be combined, and their names in the literature.
 //!
 //! # Overview
 //! ```text
@@ -106,7 +106,7 @@ pub mod text;
 mod transport;
 pub mod verify;
 
-// At most 36 names, modules included: tests/root_names.rs counts them.
+// At most 35 names, modules included: tests/root_names.rs counts them.
 pub use decision::Decision;
 pub use error::{Error, Result};
 pub use label::Labels;
@@ -115,9 +115,6 @@ pub use rule::{Balance, Bounds, Frontier, Labeled, Match, Penalty, Rule, Setting
 pub use scores::{Classes, Groups, Keys, Label, Matrix, Scaling, Scores, UNCODED};
 pub use store::Store;
 pub use transport::Certificate;
-
-#[doc = include_str!("../docs/joint.md")]
-pub mod joint {}
 
 /// The README's example, run as a test.
 #[cfg(doctest)]

@@ -1,7 +1,7 @@
-//! The root of the crate stays small: it has at most 36 names, modules included.
+//! The root of the crate stays small: it has at most 35 names, modules included.
 #![allow(clippy::unwrap_used)] // also in helper functions
 
-const MOST_NAMES: usize = 36;
+const MOST_NAMES: usize = 35;
 
 /// Returns the names that `pub mod` and `pub use` bring to the root.
 fn root_names(source: &str) -> Vec<String> {

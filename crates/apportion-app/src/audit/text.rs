@@ -46,7 +46,8 @@ fn size(section: &Section, policy: UncodedPolicy) -> String {
 /// Returns the counts of each class, how often their labels are expected to be correct, and their bias.
 fn counts(section: &Section) -> String {
     let with_truth = section.with_truth > 0;
-    let mut header = vec!["class", "labels", "expected precision", "expected recall", "scores sum to", "±95%", "off by", ""];
+    let mut header =
+        vec!["class", "labels", "expected precision", "expected recall", "scores sum to", "±95%", "off by", ""];
     if with_truth {
         header.extend(["truth", "off by", ""]);
     }

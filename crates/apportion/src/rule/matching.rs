@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::reference::Reference;
 use crate::scores::Scores;
 
-/// Counts that match a reference, overall or in each group. [`joint`](crate::joint) lists which options can be
+/// Counts that match a reference, overall or in each group. [`options`](crate::rule::options) lists which options can be
 /// combined.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Match {

@@ -25,6 +25,9 @@ mod sample;
 mod sampling;
 mod threshold;
 
+#[doc = include_str!("../../docs/joint.md")]
+pub mod options {}
+
 pub use allot::{Allotment, Allotted};
 pub use balance::{Balance, Penalty};
 pub use batched::{Batched, Batches};
