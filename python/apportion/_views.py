@@ -544,7 +544,7 @@ def disparity(
     small_cells: str | None = None,
     **options: Any,
 ) -> Disparity:
-    """Compares an outcome between classes with every estimator: labels of several rules, weighted, imputed, BIRDiE, bounds.
+    """Compares an outcome between classes with every estimator: labels of several rules, weighted, imputed, linear, BIRDiE, bounds.
 
     >>> import numpy as np, apportion
     >>> people = apportion.simulate_normal(2000, seed=1).to_pandas()

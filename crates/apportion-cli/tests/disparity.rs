@@ -122,11 +122,91 @@ fn the_numbers_are_those_of_the_formulas() {
         }
         let names: Vec<&str> =
             result["estimators"].as_array().unwrap().iter().map(|own| own["name"].as_str().unwrap()).collect();
-        let mut expected = vec!["truth", "argmax", "threshold 0.8", "match", "weighted", "imputed"];
+        let mut expected = vec!["truth", "argmax", "threshold 0.8", "match", "weighted", "imputed", "linear"];
         expected.extend((outcome == "voted").then_some("BIRDiE"));
         assert_eq!(names, expected);
         assert_eq!(result["estimators"][4]["values"][0]["pairs"].as_array().unwrap().len(), 15);
     }
+}
+
+/// Solves a system of linear equations by elimination with pivoting.
+fn solve(mut rows: Vec<Vec<f64>>) -> Vec<f64> {
+    let size = rows.len();
+    for column in 0..size {
+        let best = (column..size).max_by(|&a, &b| rows[a][column].abs().total_cmp(&rows[b][column].abs())).unwrap();
+        rows.swap(column, best);
+        let from = rows[column].clone();
+        for row in (0..size).filter(|&row| row != column) {
+            let times = rows[row][column] / from[column];
+            rows[row].iter_mut().zip(&from).for_each(|(own, other)| *own -= times * other);
+        }
+    }
+    (0..size).map(|row| rows[row][size] / rows[row][row]).collect()
+}
+
+#[test]
+fn linear_estimates_solve_the_normal_equations() {
+    let folder = voters(4000);
+    let known: Vec<(Row, f64)> =
+        rows(folder.path()).into_iter().filter_map(|row| row.voted.map(|voted| (row, voted))).collect();
+    let sum = |of: &dyn Fn(&Row, f64) -> f64| known.iter().map(|(row, voted)| of(row, *voted)).sum::<f64>();
+    let equation = |a: usize| {
+        let mut row: Vec<f64> = (0..6).map(|b| sum(&|row, _| row.scores[a] * row.scores[b])).collect();
+        row.push(sum(&|row, voted| row.scores[a] * voted));
+        row
+    };
+    let expected = solve((0..6).map(equation).collect());
+    let line = ["disparity", "voters.csv", "--outcome", "voted", "--small-cells", "show", "-q"];
+    let result = json(folder.path(), &[&line[..], &["--json"]].concat());
+    for (class, expected) in expected.iter().enumerate() {
+        let own = figure(&result, "linear", class);
+        // Scores are rounded to a grid of 2^-40.
+        assert!((own["estimate"].as_f64().unwrap() - expected).abs() < 1e-7, "{own} and not {expected}");
+        let at = |name: &str| own["interval"][name].as_f64().unwrap();
+        let half = 1.959_963_984_540_054 * own["error"].as_f64().unwrap();
+        assert!((at("high") - expected - half).abs() < 1e-7 && (at("low") - expected + half).abs() < 1e-7, "{own}");
+    }
+    // Turnout depends on race alone, so linear is near the truth.
+    assert!((expected[0] - 0.7).abs() < 0.04 && (expected[1] - 0.4).abs() < 0.08, "{expected:?}");
+    let outside: Vec<&str> =
+        (0..6).filter(|&class| !(0.0..=1.0).contains(&expected[class])).map(|class| CLASSES[class]).collect();
+    let remark = format!("Linear estimates of shares are outside 0 to 100% for {}: ", outside.join(", "));
+    assert_eq!(run(folder.path(), &line).contains(&remark), !outside.is_empty(), "{outside:?}");
+}
+
+#[test]
+fn linear_estimates_that_cannot_be_computed_are_explained() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path();
+    let row = |row: usize| {
+        let q = (row * 37 % 100) as f64 / 100.0;
+        format!("{q},{},{},0,{}\n", (1.0 - q) / 4.0, (1.0 - q) * 0.75, u8::from(row * 53 % 97 < 40))
+    };
+    let text = format!("p_a,p_b,p_c,p_d,y\n{}", (0..400).map(row).collect::<String>());
+    fs::write(path.join("four.csv"), &text).unwrap();
+    let line = ["disparity", "four.csv", "--outcome", "y", "-q"];
+    let result = json(path, &[&line[..], &["--json"]].concat());
+    assert!(figure(&result, "linear", 0)["estimate"].is_number());
+    for class in 1..4 {
+        let own = figure(&result, "linear", class);
+        for name in ["estimate", "error", "interval", "gap"] {
+            assert_eq!(own[name], Value::Null, "{name}");
+        }
+    }
+    let text = run(path, &line);
+    assert!(text.contains("There are no linear estimates for b, c: their scores are proportional"), "{text}");
+    assert!(!text.contains("NaN") && !text.contains("inf"), "{text}");
+    // With more than 32 classes, the regression is left out.
+    let names: Vec<String> = (0..33).map(|class| format!("p_c{class}")).collect();
+    let row = |row: usize| {
+        let scores: Vec<String> = (0..33).map(|class| u8::from(class == row % 33).to_string()).collect();
+        format!("{},{}\n", scores.join(","), row % 2)
+    };
+    fs::write(path.join("many.csv"), format!("{},y\n{}", names.join(","), (0..330).map(row).collect::<String>()))
+        .unwrap();
+    let text = run(path, &["disparity", "many.csv", "--outcome", "y", "-q"]);
+    assert!(text.contains("The linear estimator supports up to 32 classes and is left out."), "{text}");
+    assert!(!text.contains("\nlinear "), "{text}");
 }
 
 #[test]

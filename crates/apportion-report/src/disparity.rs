@@ -100,6 +100,8 @@ pub enum Method {
     Weighted,
     /// Means over classes drawn from the scores, many times.
     Imputed,
+    /// Regression of the outcome on the scores.
+    Linear,
     /// Means over scores that are updated with the outcomes.
     Birdie,
     /// Bounds on the means.
@@ -114,6 +116,7 @@ impl Method {
             Method::Labels => "labels",
             Method::Weighted => "weighted",
             Method::Imputed => "imputed",
+            Method::Linear => "linear",
             Method::Birdie => "birdie",
             Method::Bounds => "bounds",
         }
@@ -136,6 +139,11 @@ impl Method {
             Method::Imputed => {
                 "imputed: means over classes drawn from the scores, many times. Correct under the same assumption as \
                  weighted; its interval includes the uncertainty about each person's class."
+                    .into()
+            }
+            Method::Linear => {
+                "linear: the regression of the outcome on the scores. Correct if the scores are calibrated, and the outcome is \
+                 uncorrelated with the scores among people of one class. Shares and intervals are not limited to 0 to 100%."
                     .into()
             }
             Method::Birdie => {
@@ -196,7 +204,8 @@ impl Disparity {
         own.estimates.get(level)?.gap(class, self.against)
     }
 
-    /// Returns the rate of a class divided by that of the baseline; `None` for the baseline itself.
+    /// Returns the rate of a class divided by that of the baseline; `None` for the baseline itself, and if a linear
+    /// estimate is negative.
     pub fn ratio(&self, own: &Estimator, level: usize, class: usize) -> Option<Ratio> {
         let ratios = self.ratios.as_ref()?;
         let rate = |class: usize| self.figure(own, level, class)?.estimate;
@@ -217,7 +226,18 @@ impl Disparity {
             let factor = (NORMAL * variance.max(0.0).sqrt()).exp();
             Interval { low: one / other / factor, high: one / other * factor }
         });
-        (other > 0.0).then_some(Ratio { baseline, ratio: one / other, interval })
+        (one >= 0.0 && other > 0.0).then_some(Ratio { baseline, ratio: one / other, interval })
+    }
+
+    /// Returns the classes whose linear estimate of a share is shown and outside 0 to 1.
+    pub fn outside_of_shares(&self) -> Vec<&str> {
+        let Some(own) = self.estimators.iter().find(|own| own.method == Method::Linear) else { return Vec::new() };
+        let is_outside = |class: &usize| {
+            let estimate = |level| self.figure(own, level, *class)?.estimate;
+            let mut estimates = (0..self.shown()).filter_map(estimate);
+            self.is_share() && estimates.any(|share| !(-1e-9..=1.0 + 1e-9).contains(&share))
+        };
+        (0..self.classes.len()).filter(is_outside).map(|class| self.classes[class].as_str()).collect()
     }
 
     /// Formats a figure: a percentage without the sign (61.2), or a number with a suitable number of decimals.
@@ -230,10 +250,11 @@ impl Disparity {
         if self.is_share() { text::signed(100.0 * number, 1) } else { self.shown_number(number, true) }
     }
 
-    /// Formats a number. All numbers of an outcome have the same number of decimals, chosen by the largest figure.
+    /// Formats a number. All numbers of an outcome have the same number of decimals, chosen by the largest figure. Linear
+    /// estimates of small classes can be far off and do not count.
     fn shown_number(&self, number: f64, with_sign: bool) -> String {
-        let figures =
-            self.estimators.iter().flat_map(|own| &own.estimates).flat_map(|own| own.classes.iter().flatten());
+        let estimators = self.estimators.iter().filter(|own| own.method != Method::Linear);
+        let figures = estimators.flat_map(|own| &own.estimates).flat_map(|own| own.classes.iter().flatten());
         let largest = figures.filter_map(|figure| figure.estimate).fold(0.0, |most: f64, own| most.max(own.abs()));
         let decimals = match largest {
             _ if largest >= 10_000.0 => 0,

@@ -200,6 +200,165 @@ fn the_weighted_estimate_is_the_formula() {
     }
 }
 
+/// Inverts a matrix by Gauss-Jordan elimination with pivoting.
+fn inverted(mut matrix: Vec<Vec<f64>>) -> Vec<Vec<f64>> {
+    let size = matrix.len();
+    for (row, own) in matrix.iter_mut().enumerate() {
+        own.extend((0..size).map(|column| f64::from(u8::from(row == column))));
+    }
+    for column in 0..size {
+        let best = (column..size).max_by(|&a, &b| matrix[a][column].abs().total_cmp(&matrix[b][column].abs())).unwrap();
+        matrix.swap(column, best);
+        let pivot = matrix[column][column];
+        matrix[column].iter_mut().for_each(|own| *own /= pivot);
+        let from = matrix[column].clone();
+        for row in (0..size).filter(|&row| row != column) {
+            let times = matrix[row][column];
+            matrix[row].iter_mut().zip(&from).for_each(|(own, other)| *own -= times * other);
+        }
+    }
+    matrix.into_iter().map(|row| row[size..].to_vec()).collect()
+}
+
+/// Least squares without intercept, one row per person, with the HC1 covariance. Returns both.
+fn regressed(rows: &[Vec<f64>], values: &[f64]) -> (Vec<f64>, Vec<Vec<f64>>) {
+    let k = rows[0].len();
+    let sum = |of: &dyn Fn(usize) -> f64| (0..rows.len()).map(of).sum::<f64>();
+    let gram = (0..k).map(|a| (0..k).map(|b| sum(&|row| rows[row][a] * rows[row][b])).collect()).collect();
+    let inverse = inverted(gram);
+    let right: Vec<f64> = (0..k).map(|a| sum(&|row| rows[row][a] * values[row])).collect();
+    let beta: Vec<f64> = (0..k).map(|a| (0..k).map(|b| inverse[a][b] * right[b]).sum()).collect();
+    // Each person's part of the error of the coefficients; their squares sum to the sandwich.
+    let parts: Vec<Vec<f64>> = (0..rows.len())
+        .map(|row| {
+            let residual = values[row] - (0..k).map(|c| beta[c] * rows[row][c]).sum::<f64>();
+            (0..k).map(|a| residual * (0..k).map(|c| inverse[a][c] * rows[row][c]).sum::<f64>()).collect()
+        })
+        .collect();
+    let factor = rows.len() as f64 / (rows.len() - k) as f64;
+    let covariance = |a: usize, b: usize| factor * sum(&|row| parts[row][a] * parts[row][b]);
+    (beta, (0..k).map(|a| (0..k).map(|b| covariance(a, b)).collect()).collect())
+}
+
+#[test]
+fn the_linear_estimate_is_least_squares_with_robust_errors() {
+    let table = Table::new(21, 500, 4);
+    let counted = table.scores().with_counts(&table.counts).unwrap();
+    let found = both(|outcomes| Linear::of(&counted, outcomes).unwrap().estimates(), &table);
+    let people = table.expanded();
+    for (estimate, values) in found.iter().zip(people.averaged()) {
+        let known: Vec<usize> = (0..people.rows()).filter(|&row| !values[row].is_nan()).collect();
+        let rows: Vec<Vec<f64>> = known.iter().map(|&row| people.q[row * 4..][..4].to_vec()).collect();
+        // Relative to 0 for shares and to a million for numbers, for the precision of this check.
+        let about = if values.iter().any(|value| *value > 2.0) { 1e6 } else { 0.0 };
+        let (beta, covariance) = regressed(&rows, &known.iter().map(|&row| values[row] - about).collect::<Vec<_>>());
+        for class in 0..4 {
+            let (figure, error) = (estimate.classes[class].unwrap(), covariance[class][class].sqrt());
+            near(figure.estimate.unwrap() - about, beta[class], 1e3);
+            near(figure.error.unwrap(), error, 1.0);
+            // Normal, also for shares.
+            let interval = figure.interval.unwrap();
+            near(interval.low - about, beta[class] - 1.959_963_984_540_054 * error, 1e3);
+            near(interval.high - about, beta[class] + 1.959_963_984_540_054 * error, 1e3);
+        }
+        for (a, b) in [(0, 1), (3, 1), (2, 0)] {
+            let gap = estimate.gap(a, b).unwrap();
+            let error = (covariance[a][a] + covariance[b][b] - 2.0 * covariance[a][b]).sqrt();
+            near(gap.difference.unwrap(), beta[a] - beta[b], 1e3);
+            near(gap.error.unwrap(), error, 1.0);
+            near(gap.interval.unwrap().high, beta[a] - beta[b] + 1.959_963_984_540_054 * error, 1e3);
+        }
+    }
+    // The shares of all levels add up to one.
+    for class in 0..4 {
+        let all: f64 = found[1..].iter().map(|own| own.classes[class].unwrap().estimate.unwrap()).sum();
+        near(all, 1.0, 1.0);
+    }
+}
+
+/// Returns the linear estimate of the share of level 1.
+fn linear_share(q: &[f64], k: usize, codes: &[u16]) -> (Linear, Estimate) {
+    let (classes, names) = (classes(k), level_names()[..2].to_vec());
+    let scores = Scores::new(&classes, Matrix::RowsF64(q)).unwrap();
+    let outcomes = Outcomes::levels(codes, &names).unwrap().counting(1).unwrap();
+    let linear = Linear::of(&scores, &outcomes).unwrap();
+    let estimate = linear.estimates().remove(0);
+    (linear, estimate)
+}
+
+#[test]
+fn classes_that_the_scores_do_not_determine_have_no_linear_estimate() {
+    let mut chance = Chance::new(22);
+    let first: Vec<f64> = (0..300).map(|_| chance.unit()).collect();
+    let codes: Vec<u16> = first.iter().map(|&own| u16::from(chance.unit() < 0.2 + 0.5 * own)).collect();
+    let rows = |of: &dyn Fn(f64) -> Vec<f64>| first.iter().flat_map(|&own| of(own)).collect::<Vec<f64>>();
+    let (_, expected) = linear_share(&rows(&|own| vec![own, 1.0 - own]), 2, &codes);
+    // The last class has no scores; the second and third share the rest one to three.
+    let (linear, found) = linear_share(&rows(&|own| vec![own, (1.0 - own) / 4.0, (1.0 - own) * 0.75, 0.0]), 4, &codes);
+    assert_eq!(linear.undetermined(), [1, 2]);
+    assert_eq!(found.classes.iter().map(Option::is_some).collect::<Vec<_>>(), [true, false, false, false]);
+    assert!(found.gaps.is_empty());
+    let (one, other) = (found.classes[0].unwrap(), expected.classes[0].unwrap());
+    near(one.estimate.unwrap(), other.estimate.unwrap(), 1.0);
+    near(one.error.unwrap(), other.error.unwrap(), 1.0);
+    // Everyone has the same scores: nothing is determined.
+    let (linear, found) = linear_share(&rows(&|_| vec![0.3, 0.7]), 2, &codes);
+    assert_eq!((linear.undetermined(), &found.classes[..]), (vec![0, 1], &[None, None][..]));
+    // A class whose scores are a sum of others.
+    let mixed = |own: f64| vec![own / 2.0, (1.0 - own) / 2.0, 0.5];
+    let (linear, found) = linear_share(&rows(&mixed), 3, &codes);
+    assert_eq!((linear.undetermined(), found.gaps.len()), (vec![0, 1, 2], 0));
+    // No outcomes at all, and as many people as classes.
+    let (linear, found) = linear_share(&rows(&|own| vec![own, 1.0 - own]), 2, &[NO_LEVEL; 300]);
+    assert_eq!((linear.undetermined(), &found.classes[..]), (vec![], &[None, None][..]));
+    let (_, found) = linear_share(&[0.9, 0.1, 0.2, 0.8], 2, &[1, 0]);
+    let figure = found.classes[0].unwrap();
+    near(figure.estimate.unwrap(), 0.8 / 0.7, 1.0); // more than 100%, and not clipped
+    assert_eq!((figure.error, figure.interval, found.gap(0, 1).unwrap().error), (None, None, None));
+    let many = Classes::new((0..33).map(|class| format!("c{class}"))).unwrap();
+    let q: Vec<f64> = (0..33).map(|class| f64::from(u8::from(class == 0))).collect();
+    let scores = Scores::new(&many, Matrix::RowsF64(&q)).unwrap();
+    let message = Linear::of(&scores, &Outcomes::numbers(&[1.0]).unwrap()).unwrap_err().to_string();
+    assert!(message.contains("the number of classes of the linear estimator"), "{message}");
+}
+
+/// If outcome and scores are uncorrelated within each class, the intervals cover the truth as often as they say; those of
+/// the weighted estimate do not.
+#[test]
+fn linear_intervals_cover_if_their_assumption_holds() {
+    const REPLICATES: usize = 1500;
+    let (rates, mut chance) = ([0.7, 0.4, 0.2], Chance::new(23));
+    let (classes, names) = (classes(3), level_names()[..2].to_vec());
+    let (mut covered, mut gaps, mut weighted) = ([0; 3], 0, 0);
+    for _ in 0..REPLICATES {
+        let q = continuous(&mut chance, 400, 3);
+        let codes: Vec<u16> = q
+            .chunks_exact(3)
+            .map(|row| {
+                let at = chance.unit();
+                let class = if at < row[0] { 0 } else { 1 + usize::from(at >= row[0] + row[1]) };
+                u16::from(chance.unit() < rates[class])
+            })
+            .collect();
+        let scores = Scores::new(&classes, Matrix::RowsF64(&q)).unwrap();
+        let outcomes = Outcomes::levels(&codes, &names).unwrap().counting(1).unwrap();
+        let sums = Weighted::of(&scores, &outcomes).unwrap();
+        let own = Linear::with(&sums, &scores, &outcomes).unwrap().estimates().remove(0);
+        let contains = |interval: Interval, value: f64| usize::from(interval.low <= value && value <= interval.high);
+        for class in 0..3 {
+            covered[class] += contains(own.classes[class].unwrap().interval.unwrap(), rates[class]);
+        }
+        gaps += contains(own.gap(0, 2).unwrap().interval.unwrap(), rates[0] - rates[2]);
+        let gap = sums.estimates()[0].gap(0, 2).unwrap();
+        weighted += contains(gap.interval.unwrap(), rates[0] - rates[2]);
+    }
+    for covered in covered.into_iter().chain([gaps]) {
+        let share = covered as f64 / REPLICATES as f64;
+        assert!((0.93..=0.97).contains(&share), "{share}");
+    }
+    assert!(weighted < REPLICATES / 2, "{weighted}");
+}
+
 #[test]
 fn hard_estimates_are_means_by_label_and_by_truth() {
     let table = Table::new(2, 300, 3);
@@ -285,6 +444,7 @@ fn with_scores_that_are_sure_all_estimators_agree() {
     let truth = LabelEstimator::of_truth(&scores, &outcomes).unwrap().unwrap().estimates();
     let weighted = Weighted::of(&scores, &outcomes).unwrap().estimates();
     let imputed = Imputed::of(&scores, &outcomes, 5, 1).unwrap().estimates();
+    let linear = Linear::of(&scores, &outcomes).unwrap().estimates();
     let birdie = Birdie::fit(&scores, &outcomes, &BirdieOptions::default()).unwrap();
     assert_eq!(LabelEstimator::of(&scores, &outcomes, &labels).unwrap().estimates(), truth);
     for (level, truth) in truth.iter().enumerate() {
@@ -295,6 +455,9 @@ fn with_scores_that_are_sure_all_estimators_agree() {
                 near(found.estimate.unwrap(), expected.estimate.unwrap(), 1.0);
                 near(found.error.unwrap(), expected.error.unwrap(), 1.0);
             }
+            let own = figure(&linear);
+            near(own.estimate.unwrap(), expected.estimate.unwrap(), 1.0);
+            assert!((own.error.unwrap() / expected.error.unwrap() - 1.0).abs() < 0.01, "HC1");
             let own = figure(birdie.estimates());
             near(own.estimate.unwrap(), expected.estimate.unwrap(), 1.0);
             assert!((own.error.unwrap() / expected.error.unwrap() - 1.0).abs() < 0.4, "the bootstrap of 50");
@@ -310,12 +473,13 @@ fn everything(table: &Table) -> String {
     let all = both(|outcomes| Weighted::of(&scores, outcomes).unwrap().estimates(), table);
     let hard = both(|outcomes| LabelEstimator::of(&scores, outcomes, &labels).unwrap().estimates(), table);
     let imputed = both(|outcomes| Imputed::of(&scores, outcomes, 7, 3).unwrap().estimates(), table);
+    let linear = both(|outcomes| Linear::of(&scores, outcomes).unwrap().estimates(), table);
     let birdie = [(Pooling::None, 300), (Pooling::Partial, 300), (Pooling::Partial, 100_000)].map(|(pooling, rows)| {
         let options = BirdieOptions { bootstrap_rows: rows, replicates: 4, pooling, ..BirdieOptions::default() };
         Birdie::fit(&scores, &levels, &options).unwrap().estimates().to_vec()
     });
     let bounds = CellBounds::of(&scores, &levels, &table.cells, CELLS).unwrap().estimates();
-    format!("{all:?}{hard:?}{imputed:?}{birdie:?}{bounds:?}")
+    format!("{all:?}{hard:?}{imputed:?}{linear:?}{birdie:?}{bounds:?}")
 }
 
 #[test]
@@ -346,6 +510,14 @@ fn batches_merge() {
         assert_eq!(all.estimates(), weighted(&table).estimates());
         assert_eq!((all.known(), all.unknown()), (weighted(&table).known(), weighted(&table).unknown()));
         assert_eq!(all.known().rows + all.unknown().rows, 700);
+        let whole = Linear::of(&table.scores(), &outcomes(&table, &names, numbers)).unwrap();
+        let linear = |part: &Table| Linear::with(&all, &part.scores(), &outcomes(part, &names, numbers)).unwrap();
+        let mut merged = linear(&parts[0]);
+        parts[1..].iter().for_each(|part| merged.merge(&linear(part)).unwrap());
+        assert_eq!(merged.estimates(), whole.estimates());
+        // A batch that was fitted on its own has other coefficients.
+        let alone = Linear::of(&parts[1].scores(), &outcomes(&parts[1], &names, numbers)).unwrap();
+        assert_eq!(merged.merge(&alone).unwrap_err(), Error::Tally { what: "coefficients" });
 
         let hard = |table: &Table| {
             LabelEstimator::of(&table.scores(), &outcomes(table, &names, numbers), &table.argmax()).unwrap()
@@ -377,6 +549,8 @@ fn a_row_of_several_people_is_as_many_rows() {
     let labels = table.argmax();
     let weighted = both(|outcomes| Weighted::of(&counted, outcomes).unwrap().estimates(), &table);
     assert_eq!(weighted, both(|outcomes| Weighted::of(&expanded.scores(), outcomes).unwrap().estimates(), &expanded));
+    let linear = both(|outcomes| Linear::of(&counted, outcomes).unwrap().estimates(), &table);
+    assert_eq!(linear, both(|outcomes| Linear::of(&expanded.scores(), outcomes).unwrap().estimates(), &expanded));
     let hard = both(|outcomes| LabelEstimator::of(&counted, outcomes, &labels).unwrap().estimates(), &table);
     let again = expanded.argmax();
     assert_eq!(

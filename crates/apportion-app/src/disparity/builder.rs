@@ -2,7 +2,7 @@
 //! `audit`.
 
 use apportion::estimate::{
-    Birdie, BirdieOptions, CellBounds, FEW_PER_GROUP, IMPUTATIONS, Imputed, LabelEstimator, Outcomes, Pooling,
+    Birdie, BirdieOptions, CellBounds, FEW_PER_GROUP, IMPUTATIONS, Imputed, LabelEstimator, Linear, Outcomes, Pooling,
     SMALL_CELL, Weighted,
 };
 use apportion::text::{Message, Setting};
@@ -226,6 +226,14 @@ impl<'a> DisparityBuilder<'a> {
         let imputed = Imputed::of(scores, outcomes, IMPUTATIONS, settings.seed).map_err(locate)?;
         estimators.push(own("imputed", Method::Imputed, imputed.estimates()));
         let mut remarks = left_out(&self.weighted);
+        if scores.classes().len() <= Linear::MAX_CLASSES {
+            let linear = Linear::with(&self.weighted, scores, outcomes).map_err(locate)?;
+            estimators.push(own("linear", Method::Linear, linear.estimates()));
+            remarks.extend(about_linear(&linear, scores.classes().names()));
+        } else {
+            remarks
+                .push(format!("The linear estimator supports up to {} classes and is left out.", Linear::MAX_CLASSES));
+        }
         let mut fit = None;
         if outcomes.are_numbers() {
             let why = format!("BIRDiE and bounds require a share, but {} is a number; ", self.outcome);
@@ -249,7 +257,7 @@ impl<'a> DisparityBuilder<'a> {
             estimators.push(own("bounds", Method::Bounds, bounds.estimates()));
             remarks.extend(about_cells(bounds));
         }
-        Ok(Disparity {
+        let mut disparity = Disparity {
             outcome: self.outcome,
             levels: outcomes.shown(),
             classes: scores.classes().names().to_vec(),
@@ -261,7 +269,16 @@ impl<'a> DisparityBuilder<'a> {
             ratios: self.ratios,
             shows_small: self.small_cells == SmallCells::Show,
             remarks,
-        })
+        };
+        let outside = disparity.outside_of_shares();
+        if !outside.is_empty() {
+            disparity.remarks.push(format!(
+                "Linear estimates of shares are outside 0 to 100% for {}: the scores say little about these classes, or \
+                 the assumption of linear does not hold.",
+                outside.join(", ")
+            ));
+        }
+        Ok(disparity)
     }
 }
 
@@ -270,6 +287,17 @@ fn left_out(weighted: &Weighted) -> Vec<String> {
     let all = text::count(known + unknown);
     let remark = format!("{} of {all} rows have no outcome and are left out of all estimates.", text::count(unknown));
     if unknown > 0 { vec![remark] } else { Vec::new() }
+}
+
+fn about_linear(linear: &Linear, classes: &[String]) -> Option<String> {
+    let undetermined: Vec<&str> = linear.undetermined().into_iter().map(|class| classes[class].as_str()).collect();
+    (!undetermined.is_empty()).then(|| {
+        format!(
+            "There are no linear estimates for {}: their scores are proportional to those of other classes, or a sum of \
+             such scores.",
+            undetermined.join(", ")
+        )
+    })
 }
 
 fn about_birdie(birdie: &Birdie, options: &BirdieOptions, classes: &[String], context: &Context) -> Vec<String> {

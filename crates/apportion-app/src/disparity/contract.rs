@@ -58,7 +58,7 @@ pub struct BirdieContract {
 pub struct EstimatorContract {
     /// The name of the estimator or of the labels.
     pub name: String,
-    /// Its method: `truth`, `labels`, `weighted`, `imputed`, `birdie` or `bounds`.
+    /// Its method: `truth`, `labels`, `weighted`, `imputed`, `linear`, `birdie` or `bounds`.
     pub method: &'static str,
     /// The assumptions under which the estimates are correct.
     pub needs: String,

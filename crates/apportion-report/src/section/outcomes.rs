@@ -1,5 +1,6 @@
 //! Outcomes: an outcome compared between classes by several estimators, with intervals and the assumptions of each.
 
+use apportion::audit::Interval;
 use serde_json::{Value, json};
 
 use super::Section;
@@ -65,6 +66,9 @@ fn intervals(own: &Disparity) -> Chart {
     chart.caption = "Lines are 95% intervals. All panels have the same scale.".into();
     if own.estimators.iter().any(|each| each.method == Method::Bounds) {
         chart.caption += " Lines of bounds show the bounds, which may extend beyond the panel; see the table.";
+    }
+    if own.estimators.iter().any(|each| each.method == Method::Linear) {
+        chart.caption += " Linear estimates and their intervals may also be outside the panel.";
     }
     chart.alt = alt(own);
     chart
@@ -133,12 +137,18 @@ fn layout(own: &Disparity, grid: Grid) -> Value {
     over(json!({}), axes)
 }
 
-/// Returns the common range of all panels: every interval that is not mostly chance. Bounds may exceed it, because they
-/// are too wide.
+/// Returns the common range of all panels: every interval that is not mostly chance. Bounds and intervals of linear
+/// estimates may exceed it, because they are too wide.
 fn range(own: &Disparity) -> Value {
     let shown = own.estimators.iter().filter(|each| each.method != Method::Bounds);
-    let figures = shown.flat_map(|each| &each.estimates).flat_map(|own| own.classes.iter().flatten());
-    let ends = figures.filter(|figure| figure.effective_n >= FEW as f64).filter_map(|figure| figure.interval);
+    let figures = shown.flat_map(|each| {
+        let figures = each.estimates.iter().flat_map(|own| own.classes.iter().flatten());
+        figures.map(|figure| (each.method, figure))
+    });
+    let ends = figures.filter(|(_, figure)| figure.effective_n >= FEW as f64).filter_map(|(method, figure)| {
+        let point = || figure.estimate.filter(|_| own.is_share()).map(|share| share.clamp(0.0, 1.0));
+        if method == Method::Linear { point().map(|low| Interval { low, high: low }) } else { figure.interval }
+    });
     let (low, high) =
         ends.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), own| (low.min(own.low), high.max(own.high)));
     if low > high {

@@ -20,7 +20,7 @@ pub struct Figure {
     pub estimate: Option<f64>,
     /// Its standard error, if available.
     pub error: Option<f64>,
-    /// Its 95% interval, by Wilson for shares; for bounds, the bounds.
+    /// Its 95% interval, by Wilson for shares (normal for [`Linear`](super::Linear)); for bounds, the bounds.
     pub interval: Option<Interval>,
     /// Effective sample size: (Σ q)² / Σ q².
     pub effective_n: f64,
@@ -113,17 +113,24 @@ pub(super) struct Mean {
     pub(super) effective_n: f64,
     /// Half-width of the 95% interval in standard errors.
     pub(super) quantile: f64,
+    /// Whether the interval is normal also for shares, which can then be outside 0 to 1.
+    pub(super) is_unbounded: bool,
 }
 
 impl Mean {
     pub(super) fn new(value: f64, effective_n: f64) -> Mean {
-        Mean { value, effective_n, quantile: NORMAL }
+        Mean { value, effective_n, quantile: NORMAL, is_unbounded: false }
+    }
+
+    /// Creates a mean with a normal interval, also for shares.
+    pub(super) fn unbounded(value: f64, effective_n: f64) -> Mean {
+        Mean { is_unbounded: true, ..Mean::new(value, effective_n) }
     }
 
     /// Returns Wilson's interval for shares, with the sample size that has this standard error: it stays between
-    /// 0 and 1, and is wide if all outcomes are equal. Returns the normal interval for means.
+    /// 0 and 1, and is wide if all outcomes are equal. Returns the normal interval for means and unbounded shares.
     pub(super) fn interval(&self, measure: &Measure, error: f64) -> Interval {
-        if measure.is_share() {
+        if measure.is_share() && !self.is_unbounded {
             let rate = self.value.clamp(0.0, 1.0);
             let spread = rate * (1.0 - rate) * (NORMAL / self.quantile).powi(2);
             let people = if error > 0.0 && spread > 0.0 { spread / (error * error) } else { self.effective_n };

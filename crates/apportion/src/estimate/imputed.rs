@@ -81,7 +81,7 @@ impl Imputed {
             // With known classes, the variance would be its first part only.
             let effective_n = if pooled.variance > 0.0 { people * pooled.within / pooled.variance } else { people };
             let error = pooled.variance.sqrt();
-            let mean = Mean { value: pooled.mean, effective_n, quantile: pooled.quantile() };
+            let mean = Mean { quantile: pooled.quantile(), ..Mean::new(pooled.mean, effective_n) };
             let interval = mean.interval(&self.measure, error);
             Some(Figure { estimate: Some(estimate), error: Some(error), interval: Some(interval), effective_n })
         };

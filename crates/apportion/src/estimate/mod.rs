@@ -6,6 +6,7 @@
 //! | [`LabelEstimator`]: the mean over people with the label | labels are the truth, or errors are independent of the outcome |
 //! | [`Weighted`]: people weighted by their scores | outcome and class are independent among people with equal scores |
 //! | [`Imputed`]: classes drawn by the scores, many times | the same; its interval includes the uncertainty about classes |
+//! | [`Linear`]: regression of the outcome on the scores | outcome and scores are uncorrelated among people of one class |
 //! | [`Birdie`]: outcomes update the scores | within a class (and group), the outcome is independent of the predictors of the scores |
 //! | [`CellBounds`]: bounds on the rate | the scores are calibrated within each cell |
 //!
@@ -14,8 +15,8 @@
 //!
 //! A row that represents c people counts as c equal rows. Rows with unknown outcomes are excluded. All sums are
 //! exact: results are bitwise the same for any row order, batch size and number of threads. `LabelEstimator`,
-//! `Weighted`, `Imputed` and `CellBounds` need one pass and can be merged; `Birdie` iterates over the rows until it
-//! converges.
+//! `Weighted`, `Imputed` and `CellBounds` need one pass and can be merged. `Linear` needs the sums of `Weighted` and a second
+//! pass, which can be merged. `Birdie` iterates over the rows until it converges.
 //!
 //! ```
 //! use apportion::estimate::{LabelEstimator, Outcomes, Weighted};
@@ -38,8 +39,8 @@
 //! | file | purpose |
 //! |---|---|
 //! | `outcomes` | the outcome of each row: numbers, or levels |
-//! | `exact`, `cells` | sums that do not depend on the order; sums by cell |
-//! | `label_estimator`, `weighted`, `imputed`, `birdie`, `bounds` | the estimators |
+//! | `exact`, `cells`, `sums` | sums that do not depend on the order; sums by cell; sums of terms of each row |
+//! | `label_estimator`, `weighted`, `linear`, `imputed`, `birdie`, `bounds` | the estimators |
 //! | `figures` | their results: plain data, with standard errors and intervals |
 
 mod birdie;
@@ -49,7 +50,9 @@ mod exact;
 mod figures;
 mod imputed;
 mod label_estimator;
+mod linear;
 mod outcomes;
+mod sums;
 mod weighted;
 
 pub use birdie::{Birdie, BirdieOptions, FEW_PER_GROUP, Pooling};
@@ -57,5 +60,6 @@ pub use bounds::{CellBounds, CellSizes, SMALL_CELL};
 pub use figures::{Estimate, Figure, Gap};
 pub use imputed::{IMPUTATIONS, Imputed};
 pub use label_estimator::{LabelBias, LabelEstimator};
+pub use linear::Linear;
 pub use outcomes::{MAX_LEVELS, NO_LEVEL, Outcomes};
 pub use weighted::{Counts, Weighted};

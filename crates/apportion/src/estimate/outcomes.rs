@@ -137,6 +137,17 @@ impl<'a> Outcomes<'a> {
     }
 }
 
+impl Value {
+    /// Returns the number that is averaged: for a share, 1 if the row has the level, and 0 otherwise.
+    #[inline]
+    pub(super) fn at(self, level: usize) -> f64 {
+        match self {
+            Value::Number(number) => number,
+            Value::Level(own) => f64::from(u8::from(own == level)),
+        }
+    }
+}
+
 impl Measure {
     /// Returns the offset of means.
     pub(super) fn about(&self) -> f64 {

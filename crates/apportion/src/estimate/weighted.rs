@@ -12,7 +12,10 @@ use crate::kernel::{GRID, Grid};
 use crate::scores::{Classes, Scores, expect_length};
 
 /// With more classes, the errors of differences are not computed: their number grows with the square.
-const MOST_WITH_GAPS: usize = 32;
+pub(super) const MOST_WITH_GAPS: usize = 32;
+
+/// Products of scores are in squares of the grid unit.
+const SQUARED_UNIT: f64 = Grid::UNIT as f64 * Grid::UNIT as f64;
 
 /// Outcomes weighted by scores. One pass; it can be merged and does not depend on the row order.
 ///
@@ -106,12 +109,17 @@ impl Weighted {
 
     /// Adds the sums of other rows, with the same classes and the same kind of outcome.
     pub fn merge(&mut self, other: &Weighted) -> Result<()> {
-        if self.classes != other.classes {
-            return Err(Error::Tally { what: "classes" });
-        }
-        self.measure.check_same(&other.measure)?;
+        self.check_same(&other.classes, &other.measure)?;
         self.take_in(other);
         Ok(())
+    }
+
+    /// Checks that the classes and the kind of outcome are those of these sums.
+    pub(super) fn check_same(&self, classes: &Classes, measure: &Measure) -> Result<()> {
+        if self.classes != *classes {
+            return Err(Error::Tally { what: "classes" });
+        }
+        self.measure.check_same(measure)
     }
 
     fn take_in(&mut self, other: &Weighted) {
@@ -166,6 +174,21 @@ impl Weighted {
         self.measure.shown().map(|level| self.estimate(level)).collect()
     }
 
+    /// Returns Σ q_a q_b of each pair of classes.
+    pub(super) fn products(&self) -> Vec<f64> {
+        let totals = self.totals(&self.products, pairs_of(self.classes.len()));
+        totals.into_iter().map(|sum| sum as f64 / SQUARED_UNIT).collect()
+    }
+
+    /// Returns Σ q y of each class; y is 1 for people with the level if shares are estimated.
+    pub(super) fn outcome_sums(&self, level: usize) -> Vec<f64> {
+        let k = self.classes.len();
+        if self.measure.is_share() {
+            return self.scores[level * k..][..k].iter().map(|&sum| GRID.total(sum)).collect();
+        }
+        self.sums.iter().map(|sum| sum.value() / Grid::UNIT as f64).collect()
+    }
+
     /// Sums over all levels.
     fn totals(&self, sums: &[i128], size: usize) -> Vec<i128> {
         (0..size).map(|index| sums.iter().skip(index).step_by(size.max(1)).sum()).collect()
@@ -204,18 +227,18 @@ impl Weighted {
 }
 
 /// Returns the number of products of a row: of all pairs of classes, or of each class with itself.
-fn pairs_of(classes: usize) -> usize {
+pub(super) fn pairs_of(classes: usize) -> usize {
     if classes <= MOST_WITH_GAPS { classes * (classes + 1) / 2 } else { classes }
 }
 
 /// Returns the index of a product, if it is computed. The first class is not after the second.
-fn pair_of(classes: usize, a: usize, b: usize) -> Option<usize> {
+pub(super) fn pair_of(classes: usize, a: usize, b: usize) -> Option<usize> {
     if classes <= MOST_WITH_GAPS { Some(a * (2 * classes + 1 - a) / 2 + b - a) } else { (a == b).then_some(a) }
 }
 
 /// Returns the scores of a row whose products are summed, in order.
 #[inline]
-fn each_pair(row: &[i64], mut each: impl FnMut(usize, i64, i64)) {
+pub(super) fn each_pair(row: &[i64], mut each: impl FnMut(usize, i64, i64)) {
     if row.len() > MOST_WITH_GAPS {
         return row.iter().enumerate().for_each(|(class, &score)| each(class, score, score));
     }
