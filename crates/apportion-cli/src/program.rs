@@ -273,7 +273,7 @@ draws, which cannot be recomputed by hand. The names of this one person are prin
             "Corrects scores with known truth",
             "\
 Examples:
-  apportion calibrate scores.csv --truth race -o calibrated.csv
+  apportion calibrate sample.csv --truth race -o calibrated.csv
   apportion calibrate sample.csv --truth race -o calibrated.csv --save calibration.json
   apportion calibrate others.parquet --calibration calibration.json -o calibrated.parquet
 

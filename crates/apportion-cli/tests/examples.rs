@@ -39,6 +39,11 @@ fn files(folder: &Path) {
     fs::write(folder.join("counties.csv"), "county_fips,n_white,n_black\n37063,114,100\n").unwrap();
     census_table(folder);
 
+    // A calibration needs several people of each class.
+    run(folder, &["simulate", "voters", "--rows", "4000", "--seed", "5", "-o", "sample.csv", "-q"]);
+    let save = ["--save", "calibration.json", "-q"];
+    run(folder, &[&["calibrate", "sample.csv", "--truth", "race", "-o", "others.parquet"][..], &save].concat());
+
     // Labels in the vocabularies of zrp and TargetSmart; some rows are unlabeled.
     let labeled = fs::read_to_string(folder.join("labeled.csv")).unwrap();
     let with = |name: &str, words: [&str; 2], uncoded: &str| {

@@ -52,7 +52,7 @@ fn every_command_writes_a_report() {
     let page = read(path, "compare.html");
     assert!(page.starts_with("<!DOCTYPE html>") && page.contains("Plotly.react") && !page.contains("MathJax-script"));
     assert!(page.contains("apportion compare voters.csv --truth race --by county -q --report compare.html"));
-    assert!(page.contains(" with totals equally close to the ") && page.contains("learned, at each γ"));
+    assert!(page.contains(" with equally good totals: ") && page.contains("learned, at each γ"));
     assert!(page.len() < 1_600_000, "{} bytes", page.len());
     let markdown = ["label", "voters.csv", "-o", "again.csv", "-q", "--report", "label.md"];
     run(path, &markdown);
