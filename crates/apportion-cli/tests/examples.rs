@@ -97,7 +97,7 @@ fn census_table(folder: &Path) {
 fn run_line(files: &Path, line: &str) {
     let folder = TempDir::new().unwrap();
     for (word, before) in line.split_whitespace().zip(std::iter::once("").chain(line.split_whitespace())) {
-        if files.join(word).is_file() && before != "-o" && before != ">" {
+        if files.join(word).is_file() && !["-o", ">", "--save"].contains(&before) {
             fs::copy(files.join(word), folder.path().join(word)).unwrap();
         }
     }
