@@ -183,8 +183,8 @@ fn pairs_in_another_order_are_found_in_the_tables() {
                 let here = printed(&a[column + 1]) - printed(&b[column + 1]);
                 let order = match (paper, here) {
                     (p, h) if p > 0 && h < 0 || p < 0 && h > 0 => "reversed",
-                    (0, h) if h > 1 || h < -1 => "equal in the paper",
-                    (p, 0) if p > 1 || p < -1 => "equal here",
+                    (0, h) if !(-1..=1).contains(&h) => "equal in the paper",
+                    (p, 0) if !(-1..=1).contains(&p) => "equal here",
                     _ => "",
                 };
                 let also_in_nc =

@@ -31,8 +31,8 @@ pub(super) fn section(own: &Reproduction) -> Section {
 /// Returns the change from the smallest to the largest k and threshold, on one file.
 fn lead(file: &VoterFile) -> Option<String> {
     let of = |family: Family| file.variants.iter().filter(move |variant| variant.family == family);
-    let (small, large) = (of(Family::TopK).next()?, of(Family::TopK).last()?);
-    let (low, high) = (of(Family::Threshold).next()?, of(Family::Threshold).last()?);
+    let (small, large) = (of(Family::TopK).next()?, of(Family::TopK).next_back()?);
+    let (low, high) = (of(Family::Threshold).next()?, of(Family::Threshold).next_back()?);
     Some(format!(
         "From k = {} to {}, the accuracy of top-k sampling changes from {} to {}, and its fidelity to the posterior from {} to \
          {}; from a threshold of {} to {}, the labeled share changes from {} to {} ({}).",
