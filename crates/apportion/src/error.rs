@@ -229,6 +229,14 @@ pub enum Error {
         /// The value.
         value: f64,
     },
+    /// A survey weight is invalid.
+    #[error("row {row}: the weight is {value}; weights must be numbers from 0 to 1e100")]
+    Weight {
+        /// Row, from 0.
+        row: usize,
+        /// The value.
+        value: f64,
+    },
     /// A batch or tally does not belong to an audit.
     #[error("the audit was started with different {what}; use the same for every batch and tally of an audit")]
     Tally {

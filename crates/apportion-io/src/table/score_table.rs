@@ -317,7 +317,7 @@ impl Table {
         use apportion::Error as Core;
         let (row, class) = match &error {
             Core::NotFinite { row, class, .. } | Core::Negative { row, class, .. } => (*row, Some(class)),
-            Core::NotOne { row, .. } | Core::Outcome { row, .. } => (*row, None),
+            Core::NotOne { row, .. } | Core::Outcome { row, .. } | Core::Weight { row, .. } => (*row, None),
             _ => return error.into(),
         };
         let column = class.and_then(|class| self.classes.position(class).ok());

@@ -2,6 +2,7 @@
 
 use super::exact::ExactSum;
 use crate::error::{Error, Result};
+use crate::scores::expect_length;
 
 /// The level of a row with unknown outcome.
 pub const NO_LEVEL: u16 = u16::MAX;
@@ -12,9 +13,12 @@ pub const MAX_LEVELS: usize = 100;
 /// Larger numbers could overflow when squared and summed.
 const LARGEST: f64 = 1e100;
 
-/// The outcome of each row, such as turnout, approval or a price. Borrowed.
+/// The outcome of each row, such as turnout, approval or a price, and optionally its survey weight. Borrowed.
 #[derive(Clone, Copy, Debug)]
-pub struct Outcomes<'a>(Kind<'a>);
+pub struct Outcomes<'a> {
+    kind: Kind<'a>,
+    weights: Option<&'a [f64]>,
+}
 
 #[derive(Clone, Copy, Debug)]
 enum Kind<'a> {
@@ -61,7 +65,7 @@ impl<'a> Outcomes<'a> {
             let what = "the center of the outcomes".to_owned();
             return Err(Error::Parameter { what, value: about, range: "finite, and within ±1e100" });
         }
-        Ok(Outcomes(Kind::Numbers { values, about }))
+        Ok(Outcomes { kind: Kind::Numbers { values, about }, weights: None })
     }
 
     /// Creates categorical outcomes, whose shares are estimated: for each row the index of its level, or
@@ -75,15 +79,15 @@ impl<'a> Outcomes<'a> {
             Some(row) => {
                 Err(Error::Code { row, what: "outcome", code: usize::from(codes[row]), last: names.len() - 1 })
             }
-            None => Ok(Outcomes(Kind::Levels { codes, names, counted: None })),
+            None => Ok(Outcomes { kind: Kind::Levels { codes, names, counted: None }, weights: None }),
         }
     }
 
     /// Estimates the share of one level only. Numeric outcomes do not change.
     pub fn counting(self, level: usize) -> Result<Outcomes<'a>> {
-        match self.0 {
+        match self.kind {
             Kind::Levels { codes, names, .. } if level < names.len() => {
-                Ok(Outcomes(Kind::Levels { codes, names, counted: Some(level) }))
+                Ok(Outcomes { kind: Kind::Levels { codes, names, counted: Some(level) }, ..self })
             }
             Kind::Levels { names, .. } => {
                 Err(Error::Code { row: 0, what: "level", code: level, last: names.len().saturating_sub(1) })
@@ -92,9 +96,36 @@ impl<'a> Outcomes<'a> {
         }
     }
 
+    /// Adds a survey weight for each row: finite, not negative, and not all zero. A row of several people has one weight,
+    /// which is that of each of them.
+    pub fn with_weights(self, weights: &'a [f64]) -> Result<Outcomes<'a>> {
+        expect_length("the list of weights", weights.len(), self.rows())?;
+        let is_valid = |weight: &f64| (0.0..=LARGEST).contains(weight);
+        if let Some(row) = weights.iter().position(|weight| !is_valid(weight)) {
+            return Err(Error::Weight { row, value: weights[row] });
+        }
+        if weights.iter().all(|&weight| weight == 0.0) {
+            let what = "the sum of the weights".to_owned();
+            return Err(Error::Parameter { what, value: 0.0, range: "above 0" });
+        }
+        Ok(Outcomes { weights: Some(weights), ..self })
+    }
+
+    /// Returns whether rows have weights.
+    pub fn is_weighted(&self) -> bool {
+        self.weights.is_some()
+    }
+
+    /// Returns the weight of a row; 1 without weights.
+    #[inline]
+    #[expect(dead_code, reason = "the estimators do not use weights yet")]
+    pub(super) fn weight(&self, row: usize) -> f64 {
+        self.weights.map_or(1.0, |weights| weights[row])
+    }
+
     /// Returns the number of rows.
     pub fn rows(&self) -> usize {
-        match self.0 {
+        match self.kind {
             Kind::Numbers { values, .. } => values.len(),
             Kind::Levels { codes, .. } => codes.len(),
         }
@@ -102,12 +133,12 @@ impl<'a> Outcomes<'a> {
 
     /// Returns whether outcomes are numeric.
     pub fn are_numbers(&self) -> bool {
-        matches!(self.0, Kind::Numbers { .. })
+        matches!(self.kind, Kind::Numbers { .. })
     }
 
     /// Returns the names of the levels whose shares are estimated; empty for numeric outcomes.
     pub fn shown(&self) -> Vec<String> {
-        match self.0 {
+        match self.kind {
             Kind::Numbers { .. } => Vec::new(),
             Kind::Levels { names, counted, .. } => match counted {
                 Some(level) => vec![names[level].clone()],
@@ -117,7 +148,7 @@ impl<'a> Outcomes<'a> {
     }
 
     pub(super) fn measure(&self) -> Measure {
-        match self.0 {
+        match self.kind {
             Kind::Numbers { about, .. } => Measure::Mean { about },
             Kind::Levels { names, counted, .. } => Measure::Shares { levels: names.len(), counted },
         }
@@ -126,7 +157,7 @@ impl<'a> Outcomes<'a> {
     /// Returns the outcome of a row; `None` if unknown.
     #[inline]
     pub(super) fn at(&self, row: usize) -> Option<Value> {
-        match self.0 {
+        match self.kind {
             Kind::Numbers { values, about } => {
                 Some(values[row]).filter(|v| !v.is_nan()).map(|v| Value::Number(v - about))
             }
