@@ -22,7 +22,7 @@ PROGRAM = $(or $(CARGO_TARGET_DIR),target)/debug/apportion
 RELEASE = $(or $(CARGO_TARGET_DIR),target)/release/apportion
 PARTS := test-rust test-example test-sql test-learned test-surgeo test-scores test-report test-python test-instructions test-trust test-docs
 
-.PHONY: help demo reproduce docs check test $(PARTS) test-without-files validate-scores explore instructions lint deny trust load fuzz trust-trials \
+.PHONY: help demo reproduce docs check test $(PARTS) test-without-files validate-scores simulate-estimators explore instructions lint deny trust load fuzz trust-trials \
 	bench bench-files bench-peers bench-predict bench-python clean
 help: ## List all targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
@@ -257,6 +257,11 @@ trust-trials: ## Test COUNT damaged files and SMALL and LARGE random solver prob
 	$(TRIALS) solver --small $(or $(SMALL),1000000) --large $(or $(LARGE),1000) --seed $(or $(SEED),1) \
 		--results trust/results/trials.json || status=1; \
 	exit $$status
+
+simulate-estimators: ## Simulate the estimators of disparity on FILES files for each case; updates docs/estimators.md. Takes an hour
+	$(CARGO) build --release --locked -p apportion-trust
+	$(TRIALS) estimators --files $(or $(FILES),2000) --results trust/results/estimators.json
+	$(PYTHON) trust/page.py
 
 clean: ## Remove build outputs and .tools
 	$(CARGO) clean

@@ -1,9 +1,10 @@
-"""Writes the results of trials into docs/trust.md, between markers. The text around the tables is written by hand.
+"""Writes the results of trials into docs/trust.md and docs/estimators.md, between markers. The text around the tables is
+written by hand.
 
     python trust/page.py [--check]
 
 The results are the files of trust/results. Prints the table of promises. With --check, nothing is written, and the script
-fails if the page does not show the latest results.
+fails if a page does not show the latest results.
 """
 
 import json
@@ -12,7 +13,7 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).parent
-PAGE = HERE.parent / "docs" / "trust.md"
+PAGES = [HERE.parent / "docs" / name for name in ("trust.md", "estimators.md")]
 MARKED = re.compile(r"(<!-- table: (\S+) -->\n).*?(<!-- end -->)", re.DOTALL)
 NOT_YET = "not run yet"
 
@@ -106,12 +107,15 @@ PROMISES = [
 
 def main():
     results = {path.stem: json.loads(path.read_text()) for path in sorted((HERE / "results").glob("*.json"))}
-    page = PAGE.read_text()
-    latest = MARKED.sub(lambda mark: mark[1] + TABLES[mark[2]](results) + mark[3], page)
-    if sys.argv[1:] == ["--check"]:
-        sys.exit(0 if latest == page else "docs/trust.md is out of date with trust/results; run trust/page.py")
-    PAGE.write_text(latest)
-    print(promises(results))
+    for path in PAGES:
+        page = path.read_text()
+        latest = MARKED.sub(lambda mark: mark[1] + TABLES[mark[2]](results) + mark[3], page)
+        if sys.argv[1:] != ["--check"]:
+            path.write_text(latest)
+        elif latest != page:
+            sys.exit(f"docs/{path.name} is out of date with trust/results; run trust/page.py")
+    if sys.argv[1:] != ["--check"]:
+        print(promises(results))
 
 
 def promises(results):
@@ -196,12 +200,80 @@ def fuzz(results):
     return table(["target", "executions", "failures", "hours"], [row(*item) for item in results["fuzz"].items()])
 
 
+def valid(results):
+    """Returns the bias and coverage of the estimators whose condition holds."""
+    return estimates(results, lambda case: case["condition_holds"])
+
+
+def invalid(results):
+    """Returns the bias and coverage of the estimators whose condition does not hold."""
+    return estimates(results, lambda case: not case["condition_holds"])
+
+
+def estimates(results, is_shown):
+    if "estimators" not in results:
+        return "Not run yet: `make simulate-estimators`.\n"
+    record = results["estimators"]
+    gaps = [f"{name} gap" for name in record["classes"][1:]]
+    rows = [
+        [case["outcome_depends_on"], case["method"], f"{case['places']:,}", *map(figure, case["figures"])]
+        for case in sorted(filter(is_shown, record["cases"]), key=lambda case: METHODS.index(case["method"]))
+    ]
+    return table(["outcome depends on", "estimator", "places", *record["classes"], *gaps], rows)
+
+
+def figure(own):
+    """Returns the bias in points and the coverage in percent, marked if it is off by more than chance explains."""
+    coverage = 100 * own["coverage"]
+    mark = "" if 93 <= coverage <= 97 else "*"
+    return f"{signed(100 * own['bias'])}, {coverage:.1f}%{mark}"
+
+
+def signed(points):
+    text = f"{points:+.1f}".replace("-", "−")
+    return "0.0" if text in ("+0.0", "−0.0") else text
+
+
+def formula(results):
+    """Returns the bias of the weighted estimate in the simulation and by its formula, in points."""
+    if "estimators" not in results:
+        return "Not run yet: `make simulate-estimators`.\n"
+    record = results["estimators"]
+    rows = []
+    for case in record["cases"]:
+        if case["method"] == "weighted":
+            found = [signed(100 * own["bias"]) for own in case["figures"]]
+            by_formula = [signed(100 * bias) for bias in case["weighted_bias_by_formula"]]
+            pairs = [f"{one} / {other}" for one, other in zip(found, by_formula)]
+            rows.append([case["outcome_depends_on"], f"{case['places']:,}", *pairs])
+    return table(["outcome depends on", "places", *record["classes"]], rows)
+
+
 def table(names, rows):
     lines = [names, ["---"] * len(names), *rows]
     return "".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |\n" for line in lines)
 
 
-TABLES = {"promises": promises, "faults": faults, "load": load, "campaigns": campaigns, "fuzz": fuzz}
+METHODS = [
+    "weighted",
+    "imputed",
+    "linear",
+    "BIRDiE",
+    "BIRDiE by place, partial pooling",
+    "BIRDiE by place, separate",
+    "argmax",
+]
+
+TABLES = {
+    "promises": promises,
+    "faults": faults,
+    "load": load,
+    "campaigns": campaigns,
+    "fuzz": fuzz,
+    "valid": valid,
+    "invalid": invalid,
+    "formula": formula,
+}
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@
 //! | `targets` | one file per target |
 //! | `solver` | random problems and their independent oracles: exhaustive search, weak duality |
 //! | `draw` | choices from bytes or from a seed |
+//! | `estimators` | files from populations with known truth: bias and coverage of the estimators of an outcome |
 //! | `mutate` | damage to bytes, text and compressed text |
 //! | `thrift`, `parquet_file` | damage to the parts of a Parquet file: footer, page headers, page bodies, checksums |
 //! | `samples` | the valid files that the corpora start from |
@@ -18,6 +19,7 @@
 
 pub mod corpus;
 pub mod draw;
+pub mod estimators;
 pub mod mutate;
 pub mod parquet_file;
 pub mod samples;

@@ -1,4 +1,4 @@
-//! `trials`: campaigns of damaged files and random problems. Deterministic for a seed; exits with 1 if a trial fails.
+//! `trials`: campaigns of damaged files, random problems and simulated estimates. Deterministic for a seed; exits with 1 if a trial fails.
 #![allow(clippy::print_stdout, clippy::print_stderr)] // its results
 
 use std::error::Error;
@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use apportion_trust::trials::plan::Plan;
 use apportion_trust::trials::{Report, child, files, problems};
-use apportion_trust::{corpus, samples};
+use apportion_trust::{corpus, estimators, samples};
 
 const USAGE: &str = "\
 usage: trials files --count 100000 --seed 1              damaged files of all formats, in child processes
@@ -16,6 +16,7 @@ usage: trials files --count 100000 --seed 1              damaged files of all fo
        trials repeat files|small|large --seed 1 --trial 123 [--save FILE]   one trial again, with its panic
        trials try TARGET FILE                                 one file
        trials samples                                         writes the valid files of the corpora
+       trials estimators --files 2000 --results FILE.json     bias and coverage of the estimators of an outcome
 files, solver and replay take --results FILE.json, too";
 
 /// The maximum number of failures printed; all are counted.
@@ -73,6 +74,14 @@ fn run(words: &[String]) -> Result<bool, Box<dyn Error>> {
             show(&report.refuse_vacuous(), "solver", words, begun)
         }
         "repeat" => repeat(words, seed),
+        "estimators" => {
+            let (files, only) = (option(words, "--files", 2000)?, text(words, "--only").unwrap_or_default());
+            let results = estimators::run(files, &only, |case| eprintln!("{case}"))?;
+            let path = text(words, "--results").ok_or("--results FILE.json is required")?;
+            std::fs::write(path, format!("{results:#}\n"))?;
+            println!("simulated in {:.0} s", begun.elapsed().as_secs_f64());
+            Ok(true)
+        }
         "try" => {
             let (Some(target), Some(path)) =
                 (words.get(1).and_then(|name| apportion_trust::target(name)), words.get(2))

@@ -1,0 +1,55 @@
+//! A small part of `make simulate-estimators`: estimators are right if their condition holds, and off by the bias of their
+//! formula otherwise.
+
+use apportion_trust::estimators::{Dependence, K, Method, simulate};
+
+/// The condition of an estimator holds: the bias is small, and the intervals cover the truth.
+fn check(method: Method, dependence: Dependence, places: usize, files: u64, coverage: std::ops::RangeInclusive<f64>) {
+    assert!(method.is_valid(dependence));
+    let (errors, _) = simulate(method, dependence, places, 0..files, 50).unwrap();
+    for index in 0..K + 2 {
+        assert_eq!(errors.files(index), files);
+        let found = errors.coverage(index);
+        assert!(coverage.contains(&found), "{method:?} with {places} places, figure {index}: {found}");
+    }
+    for class in 0..K {
+        let bias = errors.bias(class);
+        assert!(bias.abs() < 0.02, "{method:?} with {places} places, class {class}: {bias}");
+    }
+}
+
+#[test]
+fn weighted_covers_if_outcome_and_class_are_independent_given_the_scores() {
+    for places in [1, 10, 400] {
+        check(Method::Weighted, Dependence::NameAndPlace, places, 400, 0.92..=0.975);
+    }
+}
+
+#[test]
+fn imputed_covers_at_least_as_often_as_stated() {
+    check(Method::Imputed, Dependence::NameAndPlace, 100, 200, 0.93..=1.0);
+}
+
+#[test]
+fn linear_covers_if_the_outcome_depends_on_the_class_only() {
+    for places in [1, 10, 400] {
+        check(Method::Linear, Dependence::Class, places, 400, 0.92..=0.975);
+    }
+}
+
+#[test]
+fn birdie_covers_if_the_outcome_depends_on_the_class_only() {
+    check(Method::Birdie, Dependence::Class, 1, 150, 0.9..=0.99);
+}
+
+#[test]
+fn the_bias_of_weighted_is_its_formula() {
+    for dependence in [Dependence::Class, Dependence::ClassAndPlace] {
+        let (errors, formula) = simulate(Method::Weighted, dependence, 10, 0..400, 0).unwrap();
+        for (class, formula) in formula.into_iter().enumerate() {
+            let bias = errors.bias(class);
+            assert!((bias - formula).abs() < 0.004, "{dependence:?}, class {class}: {bias}, by formula {formula}");
+        }
+        assert!(formula[2] > 0.1, "{formula:?}");
+    }
+}
