@@ -25,7 +25,7 @@ INDEX = "docs/guide/README.md"
 OTHER_PAGES = {
     "Python": ["docs/python/README.md", "docs/python/from-other-tools.md"],
     "Reference": ["commands", "docs/json.md", "docs/schema", "docs/sql.md", "crates/apportion/docs/joint.md"],
-    "Project": ["docs/scores.md", "docs/trust.md", "COMPARE.md", "SECURITY.md", "CHANGELOG.md"],
+    "Project": ["docs/scores.md", "docs/estimators.md", "docs/trust.md", "COMPARE.md", "SECURITY.md", "CHANGELOG.md"],
 }
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 OUTSIDE = re.compile(r"[a-z]+:|//")

@@ -5,7 +5,9 @@
 
 mod population;
 
-use apportion::estimate::{Birdie, BirdieOptions, Estimate, IMPUTATIONS, Imputed, LabelEstimator, Linear, Pooling, Weighted};
+use apportion::estimate::{
+    Birdie, BirdieOptions, Estimate, IMPUTATIONS, Imputed, LabelEstimator, Linear, Pooling, Weighted,
+};
 use apportion::{Classes, Rule, Settings};
 use rayon::prelude::*;
 use serde_json::{Value, json};
@@ -239,8 +241,7 @@ pub fn run(files: u64, only: &str, mut progress: impl FnMut(&str)) -> apportion:
     let mut cases = Vec::new();
     for dependence in Dependence::ALL {
         for places in PLACES {
-            let is_simulated =
-                |method: &Method| (places > 1 || !method.uses_places()) && method.name().contains(only);
+            let is_simulated = |method: &Method| (places > 1 || !method.uses_places()) && method.name().contains(only);
             for method in Method::ALL.into_iter().filter(is_simulated) {
                 progress(&format!("outcome by {}, {places} places: {}", dependence.name(), method.name()));
                 let replicates = BirdieOptions::default().replicates;
