@@ -11,10 +11,10 @@ use super::class_column::ClassColumn;
 use super::groups::GroupColumn;
 use super::memory_table::MemoryTable;
 use super::outcome::{OutcomeColumn, OutcomeValues};
-use super::weights::Weights;
 use super::row_mask::RowMask;
 use super::score_columns::{RecognizedScores, ScoreColumns};
 use super::spill::ScoreValues;
+use super::weights::Weights;
 use crate::error::{Error, Location, Result};
 use crate::input::{Input, Reading};
 

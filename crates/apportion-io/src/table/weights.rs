@@ -62,7 +62,8 @@ impl Weights {
         if is_usable {
             return Ok(());
         }
-        let problem = format!(": column {column:?}: it is 0 or empty in every row with an outcome; name another column");
+        let problem =
+            format!(": column {column:?}: it is 0 or empty in every row with an outcome; name another column");
         Err(Error::Settings(Message::from(Setting::Weight) + problem))
     }
 }

@@ -109,7 +109,8 @@ impl Cells {
         let mut sums = [ExactSum::ZERO; 2 * OF_LEVEL];
         for cell in cells {
             let first = cell * (levels + 1);
-            let more = [level, levels].into_iter().flat_map(|own| &self.weighted[(first + own) * OF_LEVEL..][..OF_LEVEL]);
+            let more =
+                [level, levels].into_iter().flat_map(|own| &self.weighted[(first + own) * OF_LEVEL..][..OF_LEVEL]);
             sums.iter_mut().zip(more).for_each(|(sum, more)| sum.merge(more));
         }
         let [sum, own, weight, square] = sums.map(|sum| sum.value());

@@ -110,8 +110,7 @@ impl Weighted {
         let k = classes.len();
         let (levels, pairs) = (measure.levels(), pairs_of(k));
         let is_weighted = measure.is_weighted();
-        let numbers =
-            |length: usize| vec![ExactSum::ZERO; if measure.is_share() || is_weighted { 0 } else { length }];
+        let numbers = |length: usize| vec![ExactSum::ZERO; if measure.is_share() || is_weighted { 0 } else { length }];
         Weighted {
             classes: classes.clone(),
             measure: measure.clone(),
