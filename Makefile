@@ -13,6 +13,7 @@ SUDO := $(if $(filter 0,$(shell id -u)),,sudo -n)
 SQL := crates/apportion-cli/tests/sql
 PY := $(TOOLS)/python
 LEARNED := crates/apportion-cli/tests/learned
+ESTIMATORS := crates/apportion-cli/tests/estimators
 SURGEO := crates/apportion-cli/tests/surgeo
 SCORES := crates/apportion-cli/tests/scores
 CHROMIUM := command -v chromium >/dev/null || { $(SUDO) apt-get update -qq && $(SUDO) apt-get install -qq -y chromium >/dev/null; }
@@ -20,7 +21,7 @@ REPORT := crates/apportion-report/tests/browser
 
 PROGRAM = $(or $(CARGO_TARGET_DIR),target)/debug/apportion
 RELEASE = $(or $(CARGO_TARGET_DIR),target)/release/apportion
-PARTS := test-rust test-example test-sql test-learned test-surgeo test-scores test-report test-python test-instructions test-trust test-docs
+PARTS := test-rust test-example test-sql test-learned test-estimators test-surgeo test-scores test-report test-python test-instructions test-trust test-docs
 
 .PHONY: help demo reproduce docs check test $(PARTS) test-without-files validate-scores simulate-estimators explore instructions lint deny trust load fuzz trust-trials \
 	bench bench-files bench-peers bench-predict bench-python clean
@@ -84,6 +85,15 @@ test-learned: $(VENV)/.learned ## Compare learned rules and calibrations with sc
 	$(VENV)/bin/python $(LEARNED)/calibrate.py $(or $(CARGO_TARGET_DIR),target)/debug/apportion
 
 $(VENV)/.learned: $(LEARNED)/requirements.txt
+	$(PYTHON) -m venv $(VENV)
+	$(VENV)/bin/pip install --quiet --disable-pip-version-check --requirement $<
+	touch $@
+
+test-estimators: $(VENV)/.estimators ## Compare estimates of outcomes by class with statsmodels
+	$(CARGO) test --workspace --locked --quiet --no-run
+	$(VENV)/bin/python $(ESTIMATORS)/run.py $(or $(CARGO_TARGET_DIR),target)/debug/apportion
+
+$(VENV)/.estimators: $(ESTIMATORS)/requirements.txt
 	$(PYTHON) -m venv $(VENV)
 	$(VENV)/bin/pip install --quiet --disable-pip-version-check --requirement $<
 	touch $@

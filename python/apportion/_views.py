@@ -431,6 +431,8 @@ def audit(
     geometry_key: Sequence[str] | str | None = None,
     outcome: Column | None = None,
     outcome_value: str | None = None,
+    weight: Column | None = None,
+    inference: str | None = None,
     cells: Sequence[str] | str | None = None,
     against: str | None = None,
     title: str | None = None,
@@ -458,12 +460,13 @@ def audit(
         bootstrap: number of bootstrap replicates for 95% intervals of shares, bias, accuracy and fidelity, such as 200.
         focus: the class to compare with all other classes combined.
         geometry, geometry_key: outlines of the groups, for a map in the report.
-        outcome, outcome_value, cells, against: an outcome to compare between classes in the report, as for `disparity`.
+        outcome, outcome_value, weight, inference, cells, against: an outcome to compare between classes in the report, as for
+            `disparity`.
         title: the title of the report.
         options: options of `label` for reading the table.
     """
     refuse_unknown("audit", options, TABLE | {"count"})
-    given = {"scores": scores, "truth": truth, "by": by, "named": [outcome, cells], **options}
+    given = {"scores": scores, "truth": truth, "by": by, "named": [outcome, weight, cells], **options}
     source, values = table(given, label=label)
     values |= {
         "label_map": label_map,
@@ -473,7 +476,7 @@ def audit(
         "geometry": geometry,
         "geometry_key": geometry_key,
         "title": title,
-        **_outcome(source, outcome, outcome_value, cells, against),
+        **_outcome(source, outcome, outcome_value, weight, inference, cells, against),
     }
     if decision is not None and not isinstance(decision, Decision):
         raise TypeError("decision: it must be a Decision, as returned by apportion.fit or Decision.from_json")
@@ -495,6 +498,8 @@ def compare(
     geometry_key: Sequence[str] | str | None = None,
     outcome: Column | None = None,
     outcome_value: str | None = None,
+    weight: Column | None = None,
+    inference: str | None = None,
     cells: Sequence[str] | str | None = None,
     against: str | None = None,
     title: str | None = None,
@@ -514,15 +519,15 @@ def compare(
         label, label_map, uncoded: existing labels to compare with the rules, how their values map to classes, and the values
             of unlabeled rows.
         batch: also solve match and balance in random batches of this size, to show the loss.
-        focus, geometry, geometry_key, outcome, outcome_value, cells, against, title: as for `audit`.
+        focus, geometry, geometry_key, outcome, outcome_value, weight, inference, cells, against, title: as for `audit`.
         options: options of `label` for reading the table.
     """
     refuse_unknown("compare", options, TABLE | {"count"})
-    given = {"scores": scores, "truth": truth, "by": by, "named": [outcome, cells], **options}
+    given = {"scores": scores, "truth": truth, "by": by, "named": [outcome, weight, cells], **options}
     source, values = table(given, label=label)
     values |= {"label_map": label_map, "uncoded": uncoded, "batch": batch, "focus": focus}
     values |= {"geometry": geometry, "geometry_key": geometry_key, "title": title}
-    values |= _outcome(source, outcome, outcome_value, cells, against)
+    values |= _outcome(source, outcome, outcome_value, weight, inference, cells, against)
     return Comparison(run("compare", source, values, **rest(options, ("threads", "progress"))))
 
 
@@ -531,6 +536,8 @@ def disparity(
     outcome: Column,
     *,
     outcome_value: str | None = None,
+    weight: Column | None = None,
+    inference: str | None = None,
     truth: Column | None = None,
     by: Column | None = None,
     label: Column | None = None,
@@ -557,6 +564,9 @@ def disparity(
         scores: as for `label`.
         outcome: the outcome: numbers, yes and no, or a few values. A column name, or one value per row.
         outcome_value: the value of the outcome that counts as 1; all others count as 0.
+        weight: survey weights: numbers from 0. A column name, or one value per row. Rows without one are left out.
+        inference: what the intervals of the weighted estimator are about: the means in the "population" that the people were
+            drawn from (the default), or the means of the people in the "file", of whom only the classes are uncertain.
         truth, by: as for `audit`.
         label, label_map: existing labels to compare with those of the rules, and how their values map to classes.
         cells: columns that define cells of similar people, for bounds that need only calibration within cells.
@@ -571,20 +581,28 @@ def disparity(
         options: options of `label` for reading the table.
     """
     refuse_unknown("disparity", options, TABLE | {"count"})
-    given = {"scores": scores, "truth": truth, "by": by, "named": [outcome, cells], **options}
+    given = {"scores": scores, "truth": truth, "by": by, "named": [outcome, weight, cells], **options}
     source, values = table(given, label=label)
-    values |= {"label_map": label_map, **_outcome(source, outcome, outcome_value, cells, against)}
+    values |= {"label_map": label_map, **_outcome(source, outcome, outcome_value, weight, inference, cells, against)}
     values |= {"favorable": favorable, "baseline": baseline}
     values |= {"pooling": pooling, "no_bootstrap": no_bootstrap, "small_cells": small_cells}
     return Disparity(run("disparity", source, values, **rest(options, ("threads", "progress"))))
 
 
 def _outcome(
-    source: Input, outcome: Column | None, outcome_value: str | None, cells: Sequence[str] | str | None, against: str | None
+    source: Input,
+    outcome: Column | None,
+    outcome_value: str | None,
+    weight: Column | None,
+    inference: str | None,
+    cells: Sequence[str] | str | None,
+    against: str | None,
 ) -> dict[str, Any]:
     """Returns the settings of an outcome."""
     column = None if outcome is None else source.column("outcome", outcome)
-    return {"outcome": column, "outcome_value": outcome_value, "cells": cells, "against": against}
+    weights = None if weight is None else source.column("weight", weight)
+    values = {"outcome": column, "outcome_value": outcome_value, "weight": weights, "inference": inference}
+    return {**values, "cells": cells, "against": against}
 
 
 def frontier(

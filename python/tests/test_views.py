@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import plotly.graph_objects as go
 import pyarrow as pa
 import pytest
@@ -90,6 +91,22 @@ def test_gaps_have_intervals_and_hidden_estimates_are_explained() -> None:
     assert "If you give a column of places with by" in repr(disparity)
     for name in disparity.to_arrow().column_names:
         assert name in (apportion.Disparity.__doc__ or ""), f"{name} is not documented"
+
+
+def test_survey_weights_are_a_column_or_values() -> None:
+    people = apportion.simulate_normal(500, seed=1).to_pandas()
+    voted, weights = np.arange(500) % 3 % 2, 0.5 + np.arange(500) % 4
+    options = {"inference": "file", "no_bootstrap": True}
+    disparity = apportion.disparity(people.assign(voted=voted, w=weights), "voted", weight="w", **options)
+    rows = disparity.to_arrow().to_pylist()
+    own = next(row for row in rows if row["estimator"] == "weighted" and row["class"] == "1")
+    assert own["estimate"] == pytest.approx(np.average(voted, weights=weights * people["p_1"]))
+    assert disparity.details["weight"] == {"column": "w", "sum": weights.sum(), "rows_without": 0}
+    inference = {own["name"]: own["inference"] for own in disparity.details["estimators"]}
+    assert inference["weighted"] == "file" and inference["argmax"] == "population"
+    assert rows == apportion.disparity(people, voted, weight=weights, **options).to_arrow().to_pylist()
+    with pytest.raises(ValueError, match="weight"):
+        apportion.disparity(people, voted, weight=-weights)
 
 
 def test_reports_compare_an_outcome(tmp_path: Path) -> None:

@@ -42,7 +42,7 @@ pub(crate) fn located_problem(error: &Error) -> Message {
                 Scaling::Normalize => problem + "leave the row out",
             }
         }
-        Error::Weight { value, .. } => format!("the weight is {value}; weights must be numbers from 0 to 1e100").into(),
+        Error::Weight { value, .. } => format!("the weight is {value}; weights must be numbers from 0 to 1e30").into(),
         Error::Outcome { value, .. } => {
             format!("the outcome is {value}; outcomes must be finite numbers within ±1e100, or NaN if unknown").into()
         }

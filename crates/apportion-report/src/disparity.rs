@@ -1,7 +1,7 @@
 //! An outcome compared between classes by several estimators, as plain data, and how it is formatted.
 
 use apportion::audit::Interval;
-use apportion::estimate::{Counts, Estimate, Figure, Gap, LabelBias};
+use apportion::estimate::{Counts, Estimate, Figure, Gap, Inference, LabelBias};
 use apportion::text::{Message, Setting};
 
 use crate::study::{FEWEST, LabelKind};
@@ -22,6 +22,10 @@ pub struct Disparity {
     pub known: Counts,
     /// The people whose outcome is missing; they are excluded.
     pub unknown: Counts,
+    /// The survey weights, if there are any.
+    pub survey: Option<SurveyWeights>,
+    /// What the intervals of the weighted estimator are about.
+    pub inference: Inference,
     /// The estimators, in display order.
     pub estimators: Vec<Estimator>,
     /// Whether estimates with an effective sample size below 5 are shown.
@@ -32,6 +36,27 @@ pub struct Disparity {
     pub birdie: Option<BirdieFit>,
     /// Further remarks for the reader.
     pub remarks: Vec<String>,
+}
+
+/// The survey weights of the people.
+#[derive(Clone, Debug)]
+pub struct SurveyWeights {
+    /// The column of the weights.
+    pub column: String,
+    /// The sum of the weights of people whose outcome is known.
+    pub sum: f64,
+    /// Number of rows without a weight; they are excluded.
+    pub rows_without: u64,
+}
+
+impl SurveyWeights {
+    /// Formats the sum.
+    pub fn shown_sum(&self) -> String {
+        match self.sum {
+            sum if (1.0..1e15).contains(&sum) => text::sum(sum),
+            sum => format!("{sum:.3e}"),
+        }
+    }
 }
 
 /// How rates of a favorable outcome are compared by their ratio.

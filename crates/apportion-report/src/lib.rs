@@ -33,7 +33,7 @@ mod section;
 mod study;
 pub mod text;
 
-pub use disparity::{BirdieFit, Disparity, Estimator, Method, Ratio, Ratios};
+pub use disparity::{BirdieFit, Disparity, Estimator, Method, Ratio, Ratios, SurveyWeights};
 pub use document::{Block, Card, Cell, Chart, Document, Outlines, Section, Sheet, Slider, Table, Term, View, Views};
 pub use figures::is_own_figure;
 pub use geometry::{Geometry, GeometryError, Shapes};

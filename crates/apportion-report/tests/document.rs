@@ -905,6 +905,8 @@ fn with_outcome(mut study: Study) -> Study {
         against: 0,
         known: heads(400),
         unknown: heads(3),
+        survey: None,
+        inference: apportion::estimate::Inference::Population,
         shows_small: false,
         birdie: None,
         ratios: None,

@@ -230,7 +230,7 @@ pub enum Error {
         value: f64,
     },
     /// A survey weight is invalid.
-    #[error("row {row}: the weight is {value}; weights must be numbers from 0 to 1e100")]
+    #[error("row {row}: the weight is {value}; weights must be numbers from 0 to 1e30")]
     Weight {
         /// Row, from 0.
         row: usize,

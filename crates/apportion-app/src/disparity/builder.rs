@@ -2,13 +2,13 @@
 //! `audit`.
 
 use apportion::estimate::{
-    Birdie, BirdieOptions, CellBounds, FEW_PER_GROUP, IMPUTATIONS, Imputed, LabelEstimator, Linear, Outcomes, Pooling,
-    SMALL_CELL, Weighted,
+    Birdie, BirdieOptions, CellBounds, FEW_PER_GROUP, IMPUTATIONS, Imputed, Inference, LabelEstimator, Linear,
+    Outcomes, Pooling, SMALL_CELL, Weighted,
 };
 use apportion::text::{Message, Setting};
 use apportion::{Scores, Settings};
 use apportion_io::{OutcomeColumn, Table, TableOptions};
-use apportion_report::{BirdieFit, Disparity, Estimator, LabelKind, Method, Ratios};
+use apportion_report::{BirdieFit, Disparity, Estimator, LabelKind, Method, Ratios, SurveyWeights};
 use serde::{Deserialize, Serialize};
 
 use crate::labels::Assignment;
@@ -28,6 +28,10 @@ pub struct OutcomeSettings {
     pub outcome: Option<String>,
     /// The value that counts as 1; all others count as 0.
     pub outcome_value: Option<String>,
+    /// The column with the survey weight of each person.
+    pub weight: Option<String>,
+    /// What the intervals of the weighted estimator are about.
+    pub inference: Inference,
     /// Columns that together define cells of similar people, for bounds.
     pub cells: Vec<String>,
     /// The class with which others are compared.
@@ -60,6 +64,7 @@ impl OutcomeSettings {
     pub fn ask(&self, options: &mut TableOptions) {
         let value = self.counted().cloned();
         options.outcome = self.outcome.as_ref().map(|column| OutcomeColumn { column: column.clone(), value });
+        options.weight.clone_from(&self.weight);
         options.cells.clone_from(&self.cells);
     }
 
@@ -75,6 +80,8 @@ impl OutcomeSettings {
     pub fn check(&self) -> Result<()> {
         let given = [
             (self.outcome_value.is_some(), Setting::OutcomeValue),
+            (self.weight.is_some(), Setting::Weight),
+            (self.inference != Inference::default(), Setting::Inference),
             (!self.cells.is_empty(), Setting::Cells),
             (self.against.is_some(), Setting::Against),
             (self.favorable.is_some(), Setting::Favorable),
@@ -105,6 +112,7 @@ impl OutcomeSettings {
         let Some(outcome) = &self.outcome else { return Vec::new() };
         let value = self.counted().map_or_else(String::new, |value| format!("; {value} counts as 1"));
         let mut facts = vec![("Outcome", format!("column {outcome}{value}"))];
+        facts.extend(self.weight.as_ref().map(|weight| ("Survey weights", format!("column {weight}"))));
         if !self.cells.is_empty() {
             facts.push(("Cells of similar people", self.cells.join(", ")));
         }
@@ -118,6 +126,8 @@ pub struct DisparityBuilder<'a> {
     scores: &'a Scores<'a>,
     outcome: String,
     outcomes: Outcomes<'a>,
+    survey: Option<SurveyWeights>,
+    inference: Inference,
     weighted: Weighted,
     bounds: Option<CellBounds>,
     against: usize,
@@ -160,7 +170,13 @@ impl<'a> DisparityBuilder<'a> {
             }
             None => None,
         };
-        let weighted = Weighted::of(scores, &outcomes).map_err(|error| table.locate(error))?;
+        let weighted = Weighted::with_inference(scores, &outcomes, settings.inference);
+        let weighted = weighted.map_err(|error| table.locate(error))?;
+        let survey = settings.weight.as_ref().zip(weighted.weight()).map(|(column, sum)| SurveyWeights {
+            column: column.clone(),
+            sum,
+            rows_without: table.rows_without_weight(),
+        });
         let against = against.unwrap_or_else(|| weighted.largest());
         let expected = || weighted.posterior();
         let ratios = settings.favorable.as_ref().map(|_| Ratios { baseline, expected: expected() });
@@ -174,6 +190,8 @@ impl<'a> DisparityBuilder<'a> {
             scores,
             outcome,
             outcomes,
+            survey,
+            inference: settings.inference,
             weighted,
             bounds,
             against,
@@ -225,7 +243,9 @@ impl<'a> DisparityBuilder<'a> {
         let locate = |error| self.table.locate(error);
         let imputed = Imputed::of(scores, outcomes, IMPUTATIONS, settings.seed).map_err(locate)?;
         estimators.push(own("imputed", Method::Imputed, imputed.estimates()));
-        let mut remarks = left_out(&self.weighted);
+        let mut remarks = left_out(&self.weighted, self.survey.as_ref());
+        remarks.extend(self.survey.as_ref().map(about_weights));
+        remarks.extend(about_inference(self.inference).map(str::to_owned));
         if scores.classes().len() <= Linear::MAX_CLASSES {
             let linear = Linear::with(&self.weighted, scores, outcomes).map_err(locate)?;
             estimators.push(own("linear", Method::Linear, linear.estimates()));
@@ -264,6 +284,8 @@ impl<'a> DisparityBuilder<'a> {
             against: self.against,
             known: self.weighted.known(),
             unknown: self.weighted.unknown(),
+            survey: self.survey,
+            inference: self.inference,
             estimators,
             birdie: fit,
             ratios: self.ratios,
@@ -282,11 +304,34 @@ impl<'a> DisparityBuilder<'a> {
     }
 }
 
-fn left_out(weighted: &Weighted) -> Vec<String> {
+fn left_out(weighted: &Weighted, survey: Option<&SurveyWeights>) -> Vec<String> {
     let (known, unknown) = (weighted.known().rows, weighted.unknown().rows);
     let all = text::count(known + unknown);
-    let remark = format!("{} of {all} rows have no outcome and are left out of all estimates.", text::count(unknown));
-    if unknown > 0 { vec![remark] } else { Vec::new() }
+    let without_weight = survey.map_or(0, |survey| survey.rows_without);
+    let left_out = [(unknown.saturating_sub(without_weight), "outcome"), (without_weight, "weight")];
+    let remark = |(rows, what): (u64, &str)| {
+        let rows = text::count(rows);
+        format!("{rows} of {all} rows have no {what} and are left out of all estimates.")
+    };
+    left_out.into_iter().filter(|(rows, _)| *rows > 0).map(remark).collect()
+}
+
+fn about_weights(survey: &SurveyWeights) -> String {
+    format!(
+        "Estimates are weighted by the survey weights in column {}. The weights of people with an outcome sum to {}.",
+        survey.column,
+        survey.shown_sum()
+    )
+}
+
+fn about_inference(inference: Inference) -> Option<&'static str> {
+    match inference {
+        Inference::Population => None,
+        Inference::File => Some(
+            "The intervals of weighted are about the means of this file's own people of each class: only their classes are \
+             uncertain. All other intervals are about the population that the people were drawn from.",
+        ),
+    }
 }
 
 fn about_linear(linear: &Linear, classes: &[String]) -> Option<String> {

@@ -1,9 +1,9 @@
 //! The JSON of an outcome comparison. The comments of fields become docs/schema/disparity.json and docs/json.md.
 
 use apportion::audit::Interval;
-use apportion::estimate::{Counts, Gap, LabelBias};
+use apportion::estimate::{Counts, Gap, Inference, LabelBias};
 use apportion::text::Setting;
-use apportion_report::{BirdieFit, Disparity, Estimator, Ratio};
+use apportion_report::{BirdieFit, Disparity, Estimator, Method, Ratio, SurveyWeights};
 use serde::Serialize;
 
 /// An outcome compared between classes.
@@ -20,12 +20,14 @@ pub struct DisparityContract {
     pub against: String,
     /// Whether estimates with an effective sample size below 5 are included: `hide` or `show`.
     pub small_cells: &'static str,
-    /// The number of rows with a known outcome.
+    /// The number of rows with a known outcome and, if there is a column of weights, a weight.
     pub rows: u64,
-    /// The number of people with a known outcome.
+    /// The number of people in these rows, without weights.
     pub people: u64,
-    /// Rows and people without a known outcome, which are excluded.
+    /// Rows and people without a known outcome or without a weight, which are excluded.
     pub without_outcome: Counts,
+    /// The survey weights; null without `weight`.
+    pub weight: Option<WeightContract>,
     /// The estimators, each with its estimates.
     pub estimators: Vec<EstimatorContract>,
     /// How BIRDiE was fitted; null if it was not.
@@ -34,6 +36,18 @@ pub struct DisparityContract {
     pub sentence: Option<String>,
     /// Remarks on the estimates.
     pub remarks: Vec<String>,
+}
+
+/// The survey weights of an outcome comparison.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields, rename = "SurveyWeights"))]
+pub struct WeightContract {
+    /// The column of the weights.
+    pub column: String,
+    /// The sum of the weights of people with a known outcome.
+    pub sum: f64,
+    /// The number of rows without a weight, which are excluded.
+    pub rows_without: u64,
 }
 
 /// How BIRDiE was fitted.
@@ -60,6 +74,9 @@ pub struct EstimatorContract {
     pub name: String,
     /// Its method: `truth`, `labels`, `weighted`, `imputed`, `linear`, `birdie` or `bounds`.
     pub method: &'static str,
+    /// What its intervals are about: `population` for the means in the population that the people were drawn from, or
+    /// `file` for the means of the file's own people of each class. Null for bounds, which have no sampling error.
+    pub inference: Option<&'static str>,
     /// The assumptions under which the estimates are correct.
     pub needs: String,
     /// The estimates: one for each value whose share is compared, or one for the mean.
@@ -127,6 +144,7 @@ impl DisparityContract {
         let estimator = |own: &Estimator| EstimatorContract {
             name: own.name.clone(),
             method: own.method.id(),
+            inference: inference(own.method, disparity.inference),
             needs: own.method.needs().render(name_setting),
             values: (0..own.estimates.len()).map(|level| ValueContract::of(disparity, own, level)).collect(),
         };
@@ -139,11 +157,24 @@ impl DisparityContract {
             rows: disparity.known.rows,
             people: disparity.known.people,
             without_outcome: disparity.unknown,
+            weight: disparity.survey.as_ref().map(WeightContract::of),
             estimators: disparity.estimators.iter().map(estimator).collect(),
             birdie: disparity.birdie.as_ref().map(BirdieContract::of),
             sentence: disparity.sentence(),
             remarks: disparity.remarks.clone(),
         }
+    }
+}
+
+/// Returns what the intervals of an estimator are about.
+fn inference(method: Method, weighted: Inference) -> Option<&'static str> {
+    let is_about_file = method == Method::Weighted && weighted == Inference::File;
+    (method != Method::Bounds).then_some(if is_about_file { "file" } else { "population" })
+}
+
+impl WeightContract {
+    fn of(survey: &SurveyWeights) -> WeightContract {
+        WeightContract { column: survey.column.clone(), sum: survey.sum, rows_without: survey.rows_without }
     }
 }
 

@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 pub use builder::{DisparityBuilder, OutcomeSettings, SmallCells};
 pub use contract::{
     BirdieContract, ClassContract, DisparityContract, EstimatorContract, GapContract, RatioContract, ValueContract,
+    WeightContract,
 };
 
 use crate::class_map::ClassMap;

@@ -42,6 +42,11 @@ const POOLING: &[(&str, &str)] = &[
     ("partial", "Estimates of small groups are shrunk to those of the others"),
 ];
 
+const INFERENCE: &[(&str, &str)] = &[
+    ("population", "The means in the population that the people were drawn from"),
+    ("file", "The means of the file's own people of each class: only their classes are uncertain"),
+];
+
 const SMALL_CELLS: &[(&str, &str)] = &[
     ("hide", "Estimates from fewer than 5 people are hidden in every output"),
     ("show", "All estimates are shown; they may identify individuals"),
@@ -266,6 +271,19 @@ pub(super) static GROUPS: &[Group] = &[
                 "VALUE",
                 &[T("Value of the outcome that counts as 1; all other values count as 0")],
             ),
+            setting(
+                Setting::Weight,
+                Kind::Text,
+                "COL",
+                &[T("Column of survey weights: numbers from 0. Rows without one are left out")],
+            ),
+            setting(
+                Setting::Inference,
+                Kind::Choice(INFERENCE),
+                "TARGET",
+                &[T("What the intervals of the weighted estimator are about")],
+            )
+            .default("population"),
             setting(
                 Setting::Cells,
                 Kind::List,

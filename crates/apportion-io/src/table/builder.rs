@@ -18,6 +18,7 @@ use super::score_columns::{
 };
 use super::score_table::{Table, TableOptions};
 use super::spill::{Budget, ScoreValues};
+use super::weights::Weights;
 use crate::error::{Error, Result};
 
 /// Maximum number of cells if they have fewer than two people on average, so that they cannot
@@ -40,6 +41,7 @@ pub(crate) struct TableBuilder {
     groups: GroupBuilder,
     cells: GroupBuilder,
     outcome: OutcomeBuilder,
+    weights: Weights,
     truth: ClassColumnBuilder,
     labels: Vec<ClassColumnBuilder>,
     counts: Vec<u64>,
@@ -60,6 +62,7 @@ struct ColumnIndices {
     truth: Option<ClassIndex>,
     labels: Vec<ClassIndex>,
     outcome: Option<usize>,
+    weight: Option<usize>,
     cells: Vec<usize>,
     count: Option<usize>,
 }
@@ -100,13 +103,14 @@ impl ColumnIndices {
             truth: options.truth.as_ref().map(class_column).transpose()?,
             labels: options.labels.iter().map(class_column).collect::<Result<_>>()?,
             outcome: optional(options.outcome.as_ref().map(|outcome| &outcome.column), Setting::Outcome)?,
+            weight: optional(options.weight.as_ref(), Setting::Weight)?,
             cells: options.cells.iter().map(|name| find_column(names, name, Setting::Cells)).collect::<Result<_>>()?,
             count: optional(options.count.as_ref(), Setting::Count)?,
         })
     }
 
     fn all(&self) -> impl Iterator<Item = usize> + '_ {
-        let single = [self.id, self.outcome, self.count].into_iter().flatten();
+        let single = [self.id, self.outcome, self.weight, self.count].into_iter().flatten();
         let several = [&self.scores, &self.by, &self.cells].into_iter().flatten();
         let classes = self.truth.iter().chain(&self.labels).flat_map(|index| index.all());
         several.copied().chain(single).chain(classes)
@@ -167,6 +171,7 @@ impl TableBuilder {
             groups: GroupBuilder::default(),
             cells: GroupBuilder::default(),
             outcome: OutcomeBuilder::default(),
+            weights: Weights::default(),
             truth: ClassColumnBuilder::default(),
             labels: options.labels.iter().map(|_| ClassColumnBuilder::default()).collect(),
             options,
@@ -239,6 +244,7 @@ impl TableBuilder {
             self.labels[label].push(&values, selected.rows(), &self.options.labels[label], &self.classes);
         }
         self.push_outcome(&selected)?;
+        self.push_weights(&selected)?;
         self.push_counts(&selected)?;
         if let Some((_, rows)) = self.files.last_mut() {
             *rows += total;
@@ -426,6 +432,26 @@ impl TableBuilder {
         Ok(())
     }
 
+    fn push_weights(&mut self, selected: &SelectedRows<'_>) -> Result<()> {
+        let Some(index) = self.indices.weight else { return Ok(()) };
+        let mut weights = std::mem::take(&mut self.weights);
+        if selected.columns[index].is_text() {
+            let text = self.text(selected, index)?;
+            for (place, row) in selected.rows().enumerate() {
+                let pushed = weights.push_text(text.get(row));
+                pushed.map_err(|problem| self.value_error(selected, index, place, problem))?;
+            }
+        } else {
+            let mut numbers = Vec::with_capacity(selected.len());
+            self.each_number(selected, index, parse_number, |_, number| numbers.push(number))?;
+            for (place, number) in numbers.into_iter().enumerate() {
+                weights.push(number).map_err(|problem| self.value_error(selected, index, place, problem))?;
+            }
+        }
+        self.weights = weights;
+        Ok(())
+    }
+
     fn push_counts(&mut self, selected: &SelectedRows<'_>) -> Result<()> {
         let Some(index) = self.indices.count else { return Ok(()) };
         let mut numbers = Vec::with_capacity(selected.len());
@@ -453,6 +479,7 @@ impl TableBuilder {
             groups: None,
             cells: None,
             outcome: None,
+            weights: None,
             truth: self.indices.truth.is_some().then(|| std::mem::take(&mut self.truth.values)),
             labels: Vec::new(),
             rows_without_id: self.rows_without_id,
@@ -510,6 +537,10 @@ impl TableBuilder {
             return Err(Error::file(&path, problem));
         }
         let (cell_count, scaling) = (self.cells.column.names.len(), self.scaling());
+        let mut outcome = self.options.outcome.as_ref().map(|column| self.outcome.finish(column)).transpose()?;
+        if let (Some(outcome), Some(column)) = (&mut outcome, &self.options.weight) {
+            self.weights.finish(outcome, column)?;
+        }
         Ok(Table {
             keys: match self.indices.id {
                 Some(_) => Some(self.keys),
@@ -517,7 +548,8 @@ impl TableBuilder {
             },
             groups: (!self.indices.by.is_empty()).then_some(self.groups.column),
             cells: (!self.indices.cells.is_empty()).then_some((self.cells.column.ids, cell_count)),
-            outcome: self.options.outcome.as_ref().map(|column| self.outcome.finish(column)).transpose()?,
+            outcome,
+            weights: self.options.weight.is_some().then_some(self.weights),
             truth: self.indices.truth.is_some().then_some(self.truth.values),
             labels: self.labels.into_iter().map(|labels| labels.values).collect(),
             rows_without_id: self.rows_without_id,

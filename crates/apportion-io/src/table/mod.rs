@@ -27,6 +27,7 @@ mod spill;
 mod stream;
 mod suggest;
 mod vocabulary;
+mod weights;
 
 pub use class_column::{ClassColumn, ClassSettings};
 pub use column::{Bits, Column, Integers, OtherColumn, TextBuffer, Texts, Validity, Values};

@@ -194,6 +194,22 @@ impl OutcomeBuilder {
 }
 
 impl OutcomeValues {
+    /// Removes the outcome of a row.
+    pub(crate) fn clear(&mut self, row: usize) {
+        match self {
+            OutcomeValues::Numbers(numbers) => numbers[row] = f64::NAN,
+            OutcomeValues::Levels { codes, .. } => codes[row] = NO_LEVEL,
+        }
+    }
+
+    /// Returns whether a row has an outcome.
+    pub(crate) fn is_known(&self, row: usize) -> bool {
+        match self {
+            OutcomeValues::Numbers(numbers) => !numbers[row].is_nan(),
+            OutcomeValues::Levels { codes, .. } => codes[row] != NO_LEVEL,
+        }
+    }
+
     /// Returns the outcomes as the core library expects them.
     pub(crate) fn outcomes(&self) -> Result<Outcomes<'_>> {
         Ok(match self {

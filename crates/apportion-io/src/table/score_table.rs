@@ -14,6 +14,7 @@ use super::outcome::{OutcomeColumn, OutcomeValues};
 use super::row_mask::RowMask;
 use super::score_columns::{RecognizedScores, ScoreColumns};
 use super::spill::ScoreValues;
+use super::weights::Weights;
 use crate::error::{Error, Location, Result};
 use crate::input::{Input, Reading};
 
@@ -38,6 +39,8 @@ pub struct TableOptions {
     pub labels: Vec<ClassColumn>,
     /// The outcome to compare between classes.
     pub outcome: Option<OutcomeColumn>,
+    /// The column with the survey weight of each person; used only with an outcome.
+    pub weight: Option<String>,
     /// The columns that together define a cell of similar people.
     pub cells: Vec<String>,
     /// Whether rows are divided by their sum.
@@ -62,6 +65,7 @@ impl Default for TableOptions {
             truth: None,
             labels: Vec::new(),
             outcome: None,
+            weight: None,
             cells: Vec::new(),
             normalize: false,
             only_with_truth: false,
@@ -87,6 +91,8 @@ pub struct Table {
     pub(crate) truth: Option<Vec<Label>>,
     pub(crate) labels: Vec<Vec<Label>>,
     pub(crate) outcome: Option<OutcomeValues>,
+    /// The survey weight of each row. Rows without one have no outcome.
+    pub(crate) weights: Option<Weights>,
     /// The cell of each row, and the number of cells.
     pub(crate) cells: Option<(Vec<u32>, usize)>,
     pub(crate) counts: Option<Vec<u64>>,
@@ -226,7 +232,15 @@ impl Table {
 
     /// Returns the outcomes as the core library expects them, if there is an outcome column.
     pub fn outcomes(&self) -> Result<Option<Outcomes<'_>>> {
-        self.outcome.as_ref().map(OutcomeValues::outcomes).transpose()
+        let Some(outcomes) = self.outcome.as_ref().map(OutcomeValues::outcomes).transpose()? else { return Ok(None) };
+        let Some(weights) = &self.weights else { return Ok(Some(outcomes)) };
+        let weighted = outcomes.with_weights(&weights.values);
+        Ok(Some(weighted.map_err(|error| self.locate(error))?))
+    }
+
+    /// Returns the number of rows without a survey weight; they have no outcome.
+    pub fn rows_without_weight(&self) -> u64 {
+        self.weights.as_ref().map_or(0, |weights| weights.missing)
     }
 
     /// Returns the cell of each row and the number of cells, if there are cell columns.

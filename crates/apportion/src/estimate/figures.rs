@@ -22,7 +22,7 @@ pub struct Figure {
     pub error: Option<f64>,
     /// Its 95% interval, by Wilson for shares (normal for [`Linear`](super::Linear)); for bounds, the bounds.
     pub interval: Option<Interval>,
-    /// Effective sample size: (Σ q)² / Σ q².
+    /// Effective sample size: (Σ w q)² / Σ (w q)², with survey weights w, which are 1 if there are none.
     pub effective_n: f64,
 }
 
@@ -115,11 +115,13 @@ pub(super) struct Mean {
     pub(super) quantile: f64,
     /// Whether the interval is normal also for shares, which can then be outside 0 to 1.
     pub(super) is_unbounded: bool,
+    /// Whether a figure with an error of 0 is certain, so that its interval is a point.
+    pub(super) can_be_certain: bool,
 }
 
 impl Mean {
     pub(super) fn new(value: f64, effective_n: f64) -> Mean {
-        Mean { value, effective_n, quantile: NORMAL, is_unbounded: false }
+        Mean { value, effective_n, quantile: NORMAL, is_unbounded: false, can_be_certain: false }
     }
 
     /// Creates a mean with a normal interval, also for shares.
@@ -130,7 +132,8 @@ impl Mean {
     /// Returns Wilson's interval for shares, with the sample size that has this standard error: it stays between
     /// 0 and 1, and is wide if all outcomes are equal. Returns the normal interval for means and unbounded shares.
     pub(super) fn interval(&self, measure: &Measure, error: f64) -> Interval {
-        if measure.is_share() && !self.is_unbounded {
+        let is_certain = self.can_be_certain && error == 0.0;
+        if measure.is_share() && !self.is_unbounded && !is_certain {
             let rate = self.value.clamp(0.0, 1.0);
             let spread = rate * (1.0 - rate) * (NORMAL / self.quantile).powi(2);
             let people = if error > 0.0 && spread > 0.0 { spread / (error * error) } else { self.effective_n };
@@ -141,33 +144,50 @@ impl Mean {
     }
 }
 
-/// The number of people, and the sums of their outcomes and squared outcomes.
+/// The outcomes of some people. Weights are 1 without survey weights.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Moments {
-    pub(super) people: u64,
+    /// Σ w.
+    pub(super) weight: f64,
+    /// Σ w y.
     pub(super) sum: f64,
-    pub(super) squares: f64,
+    /// The variance of the mean: Σ w² (y − mean)² / (Σ w)².
+    pub(super) variance: f64,
+    /// (Σ w)² / Σ w².
+    pub(super) effective_n: f64,
 }
 
 impl Moments {
-    /// Returns the mean; `None` without people.
-    pub(super) fn mean(&self) -> Option<f64> {
-        (self.people > 0).then(|| self.sum / self.people as f64)
+    /// Creates the moments of people without weights, from the sums of their outcomes and squared outcomes.
+    pub(super) fn of_people(people: u64, sum: f64, squares: f64) -> Moments {
+        let weight = people as f64;
+        let people = people.max(1) as f64;
+        let variance = ((squares - sum * sum / people) / (people * people)).max(0.0);
+        Moments { weight, sum, variance, effective_n: weight }
     }
 
-    /// Returns the variance of the mean: Σ (y − mean)² / n².
-    pub(super) fn variance(&self) -> f64 {
-        let people = self.people.max(1) as f64;
-        ((self.squares - self.sum * self.sum / people) / (people * people)).max(0.0)
+    /// Creates the moments of people with weights, from Σ w, Σ w², Σ w y, and Σ w² (y − m)² for their mean m.
+    pub(super) fn weighted(weight: f64, squares: f64, sum: f64, spread: impl Fn(f64) -> f64) -> Moments {
+        // Squares of the smallest weights are zero, and such people do not count.
+        if weight <= 0.0 || squares <= 0.0 {
+            return Moments { weight: 0.0, sum: 0.0, variance: 0.0, effective_n: 0.0 };
+        }
+        let variance = (spread(sum / weight) / weight / weight).max(0.0);
+        Moments { weight, sum, variance, effective_n: weight / (squares / weight) }
+    }
+
+    /// Returns the mean; `None` without people.
+    pub(super) fn mean(&self) -> Option<f64> {
+        (self.weight > 0.0).then(|| self.sum / self.weight)
     }
 
     pub(super) fn figure(&self) -> Option<Mean> {
-        self.mean().map(|mean| Mean::new(mean, self.people as f64))
+        self.mean().map(|mean| Mean::new(mean, self.effective_n))
     }
 }
 
 /// Returns the estimate for classes with known members, whose errors are independent.
 pub(super) fn of_moments(measure: &Measure, classes: &[Moments]) -> Estimate {
     let means: Vec<Option<Mean>> = classes.iter().map(Moments::figure).collect();
-    Estimate::of(measure, &means, |a, b| Some(if a == b { classes[a].variance() } else { 0.0 }))
+    Estimate::of(measure, &means, |a, b| Some(if a == b { classes[a].variance } else { 0.0 }))
 }

@@ -40,11 +40,11 @@ impl Imputed {
             || (Cells::new(&measure, draws * classes), Vec::new()),
             |(cells, buffer), index, row, people, _| {
                 let Some(value) = outcomes.at(index) else { return };
-                let key = scores.keys().of(index);
+                let (key, weight) = (scores.keys().of(index), outcomes.weight(index));
                 for person in 0..people {
                     let key = person_key(key, person);
                     sample_each(row, seed, key, draws as u64, buffer, |draw, class| {
-                        cells.add(draw as usize * classes + class, value, 1);
+                        cells.add(draw as usize * classes + class, value, 1, weight);
                     });
                 }
             },
@@ -74,10 +74,10 @@ impl Imputed {
             .map(|class| (0..self.draws).map(|draw| self.cells.moments([draw * self.classes + class], level)).collect())
             .collect();
         let figure = |own: &Vec<Moments>| {
-            let known = own.iter().filter_map(|moments| Some((moments.mean()?, moments.variance())));
+            let known = own.iter().filter_map(|moments| Some((moments.mean()?, moments.variance)));
             let pooled = Pooled::of(&known.collect::<Vec<_>>())?;
             let estimate = self.measure.about() + pooled.mean;
-            let people = own.iter().map(|moments| moments.people as f64).sum::<f64>() / self.draws as f64;
+            let people = own.iter().map(|moments| moments.effective_n).sum::<f64>() / self.draws as f64;
             // With known classes, the variance would be its first part only.
             let effective_n = if pooled.variance > 0.0 { people * pooled.within / pooled.variance } else { people };
             let error = pooled.variance.sqrt();
@@ -87,7 +87,7 @@ impl Imputed {
         };
         let gap = |(a, b): (usize, usize)| {
             let both = moments[a].iter().zip(&moments[b]);
-            let known = both.filter_map(|(a, b)| Some((a.mean()? - b.mean()?, a.variance() + b.variance())));
+            let known = both.filter_map(|(a, b)| Some((a.mean()? - b.mean()?, a.variance + b.variance)));
             let pooled = Pooled::of(&known.collect::<Vec<_>>())?;
             let (error, half) = (pooled.variance.sqrt(), pooled.quantile() * pooled.variance.sqrt());
             let interval = Some(Interval { low: pooled.mean - half, high: pooled.mean + half });

@@ -85,7 +85,8 @@ impl LabelEstimator {
                 for row in stretch * STRETCH..rows.min((stretch + 1) * STRETCH) {
                     let Some(value) = outcomes.at(row) else { continue };
                     let truth = scores.truth().map_or(classes, |truth| index(truth[row], classes));
-                    labels(row, &mut |label, people| cells.add(truth * side + label, value, people));
+                    let weight = outcomes.weight(row);
+                    labels(row, &mut |label, people| cells.add(truth * side + label, value, people, weight));
                 }
                 cells
             })
@@ -116,12 +117,12 @@ impl LabelEstimator {
 
     /// Returns the mean outcome by true class; `None` if no one has known truth and outcome.
     pub fn truth(&self) -> Option<Vec<Estimate>> {
-        let known = self.sum(0, |truth, _| truth < self.classes).people;
+        let known = self.sum(0, |truth, _| truth < self.classes).weight;
         let estimate = |level| {
             let by_truth = (0..self.classes).map(|class| self.sum(level, |truth, _| truth == class));
             of_moments(&self.measure, &by_truth.collect::<Vec<_>>())
         };
-        (known > 0).then(|| self.each_level(estimate))
+        (known > 0.0).then(|| self.each_level(estimate))
     }
 
     /// Returns the decomposition for each requested level and class; `None` if there are no true positives.
@@ -138,7 +139,7 @@ impl LabelEstimator {
         let missed = self.sum(level, |truth, label| truth == class && label != class);
         // An empty part contributes nothing.
         let adds = |part: &Moments, whole: &Moments| {
-            part.mean().map_or(0.0, |mean| part.people as f64 / whole.people as f64 * (mean - rightly))
+            part.mean().map_or(0.0, |mean| part.weight / whole.weight * (mean - rightly))
         };
         let (mean, truth, about) = (labeled.mean()?, so.mean()?, self.measure.about());
         Some(LabelBias {

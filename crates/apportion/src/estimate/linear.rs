@@ -2,8 +2,9 @@
 //!
 //! The class means are the coefficients β of the least-squares regression of Y on the scores q_1 … q_K without
 //! intercept, because the scores of a person sum to one. Numeric outcomes are taken relative to their offset, which is
-//! added to the coefficients. The covariance is robust to heteroskedasticity (HC1): n / (n − k) · (Σ q q')⁻¹ (Σ q q' e²)
-//! (Σ q q')⁻¹, with e = Y − Σ β_c q_c, n people and k coefficients that the scores determine.
+//! added to the coefficients. The covariance is robust to heteroskedasticity (HC1): n / (n − k) · (Σ w q q')⁻¹ (Σ w² q q'
+//! e²) (Σ w q q')⁻¹, with e = Y − Σ β_c q_c, n people with a positive weight, and k coefficients that the scores
+//! determine. The survey weights w are 1 if there are none.
 
 use super::exact::ExactSum;
 use super::figures::{Estimate, Mean};
@@ -64,30 +65,29 @@ impl Linear {
             return Err(Error::Parameter { what, value: k as f64, range: "at most 32" });
         }
         whole.check_same(classes, &measure)?;
-        let products = whole.products();
+        // A power of two, so that weights times a power of two give the same estimates.
+        let unit = whole.weight().map_or(1.0, power_of_two);
+        let products: Vec<f64> = whole.products().into_iter().map(|sum| sum / unit).collect();
         let inverse = Inverse::of(k, |a, b| pair_of(k, a.min(b), a.max(b)).map_or(0.0, |pair| products[pair]));
-        let posterior = whole.posterior();
-        let effective_n = (0..k).map(|class| {
-            let squares = products[pair_of(k, class, class)?];
-            (squares > 0.0).then(|| posterior[class] * posterior[class] / squares)
-        });
-        let effective_n = effective_n.collect();
-        let coefficients: Vec<Vec<f64>> =
-            measure.shown().map(|level| inverse.times(&whole.outcome_sums(level))).collect();
+        let effective_n = whole.effective_n();
+        let outcome_sums = |level| whole.outcome_sums(level).into_iter().map(|sum| sum / unit).collect::<Vec<f64>>();
+        let coefficients: Vec<Vec<f64>> = measure.shown().map(|level| inverse.times(&outcome_sums(level))).collect();
         let (pairs, first) = (pairs_of(k), measure.shown().start);
         let mut squares = Vec::with_capacity(coefficients.len() * pairs);
         for levels in level_ranges(measure.shown(), pairs) {
             let part = sum_rows(scores, levels.len() * pairs, |terms, index, row, _| {
                 let Some(value) = outcomes.at(index) else { return };
+                let weight = outcomes.weight(index) / unit;
                 for (level, terms) in levels.clone().zip(terms.chunks_exact_mut(pairs)) {
                     let fitted = row.iter().zip(&coefficients[level - first]);
                     let residual = value.at(level) - fitted.map(|(&q, beta)| GRID.value(q) * beta).sum::<f64>();
+                    let residual = weight * residual;
                     each_pair(row, |pair, a, b| terms[pair] = GRID.value(a) * GRID.value(b) * residual * residual);
                 }
             })?;
             squares.extend(part);
         }
-        let people = whole.known().people;
+        let people = whole.people_with_weight();
         Ok(Linear { classes: classes.clone(), measure, people, inverse, effective_n, coefficients, squares })
     }
 
@@ -142,6 +142,11 @@ impl Linear {
             factor.map(|factor| factor * sum)
         })
     }
+}
+
+/// Returns the largest power of two that is not larger than a positive normal number.
+fn power_of_two(number: f64) -> f64 {
+    f64::from_bits(number.to_bits() & (0x7ff << 52))
 }
 
 /// The pseudoinverse of a symmetric matrix without negative eigenvalues.

@@ -13,7 +13,8 @@
 //! All of them need calibrated scores, except the mean over labels that are the truth. No test shows from the scores and
 //! outcomes alone which of these conditions hold, and agreement of two estimators does not show that either is right.
 //!
-//! A row that represents c people counts as c equal rows. Rows with unknown outcomes are excluded. All sums are
+//! A row that represents c people counts as c equal rows. Rows with unknown outcomes are excluded. Outcomes can have survey
+//! weights ([`Outcomes::with_weights`]): all means are then weighted by them. All sums are
 //! exact: results are bitwise the same for any row order, batch size and number of threads. `LabelEstimator`,
 //! `Weighted`, `Imputed` and `CellBounds` need one pass and can be merged. `Linear` needs the sums of `Weighted` and a second
 //! pass, which can be merged. `Birdie` iterates over the rows until it converges.
@@ -40,6 +41,7 @@
 //! |---|---|
 //! | `outcomes` | the outcome of each row: numbers, or levels |
 //! | `exact`, `cells`, `sums` | sums that do not depend on the order; sums by cell; sums of terms of each row |
+//! | `survey_sums` | sums of rows with survey weights |
 //! | `label_estimator`, `weighted`, `linear`, `imputed`, `birdie`, `bounds` | the estimators |
 //! | `figures` | their results: plain data, with standard errors and intervals |
 
@@ -53,6 +55,7 @@ mod label_estimator;
 mod linear;
 mod outcomes;
 mod sums;
+mod survey_sums;
 mod weighted;
 
 pub use birdie::{Birdie, BirdieOptions, FEW_PER_GROUP, Pooling};
@@ -62,4 +65,4 @@ pub use imputed::{IMPUTATIONS, Imputed};
 pub use label_estimator::{LabelBias, LabelEstimator};
 pub use linear::Linear;
 pub use outcomes::{MAX_LEVELS, NO_LEVEL, Outcomes};
-pub use weighted::{Counts, Weighted};
+pub use weighted::{Counts, Inference, Weighted};

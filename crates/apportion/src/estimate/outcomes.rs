@@ -13,6 +13,10 @@ pub const MAX_LEVELS: usize = 100;
 /// Larger numbers could overflow when squared and summed.
 const LARGEST: f64 = 1e100;
 
+/// Larger weights could overflow when squared and multiplied by squared numbers. If all weights are smaller than the
+/// smallest, their squares could be zero.
+const WEIGHTS: std::ops::RangeInclusive<f64> = 1e-30..=1e30;
+
 /// The outcome of each row, such as turnout, approval or a price, and optionally its survey weight. Borrowed.
 #[derive(Clone, Copy, Debug)]
 pub struct Outcomes<'a> {
@@ -30,9 +34,9 @@ enum Kind<'a> {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Measure {
     /// Numbers, relative to an offset.
-    Mean { about: f64 },
+    Mean { about: f64, is_weighted: bool },
     /// The share of each level, or of one level.
-    Shares { levels: usize, counted: Option<usize> },
+    Shares { levels: usize, counted: Option<usize>, is_weighted: bool },
 }
 
 /// The outcome of one row.
@@ -96,17 +100,18 @@ impl<'a> Outcomes<'a> {
         }
     }
 
-    /// Adds a survey weight for each row: finite, not negative, and not all zero. A row of several people has one weight,
-    /// which is that of each of them.
+    /// Adds a survey weight for each row: from 0 to 1e30, and one of them at least 1e-30. A row of several people has one
+    /// weight, which is that of each of them. A row with weight 0 does not change any estimate.
     pub fn with_weights(self, weights: &'a [f64]) -> Result<Outcomes<'a>> {
         expect_length("the list of weights", weights.len(), self.rows())?;
-        let is_valid = |weight: &f64| (0.0..=LARGEST).contains(weight);
+        let is_valid = |weight: &f64| *weight >= 0.0 && weight <= WEIGHTS.end();
         if let Some(row) = weights.iter().position(|weight| !is_valid(weight)) {
             return Err(Error::Weight { row, value: weights[row] });
         }
-        if weights.iter().all(|&weight| weight == 0.0) {
-            let what = "the sum of the weights".to_owned();
-            return Err(Error::Parameter { what, value: 0.0, range: "above 0" });
+        let largest = weights.iter().fold(0.0, |most: f64, &weight| most.max(weight));
+        if largest < *WEIGHTS.start() {
+            let what = "the largest weight".to_owned();
+            return Err(Error::Parameter { what, value: largest, range: "at least 1e-30" });
         }
         Ok(Outcomes { weights: Some(weights), ..self })
     }
@@ -118,7 +123,6 @@ impl<'a> Outcomes<'a> {
 
     /// Returns the weight of a row; 1 without weights.
     #[inline]
-    #[expect(dead_code, reason = "the estimators do not use weights yet")]
     pub(super) fn weight(&self, row: usize) -> f64 {
         self.weights.map_or(1.0, |weights| weights[row])
     }
@@ -148,9 +152,10 @@ impl<'a> Outcomes<'a> {
     }
 
     pub(super) fn measure(&self) -> Measure {
+        let is_weighted = self.is_weighted();
         match self.kind {
-            Kind::Numbers { about, .. } => Measure::Mean { about },
-            Kind::Levels { names, counted, .. } => Measure::Shares { levels: names.len(), counted },
+            Kind::Numbers { about, .. } => Measure::Mean { about, is_weighted },
+            Kind::Levels { names, counted, .. } => Measure::Shares { levels: names.len(), counted, is_weighted },
         }
     }
 
@@ -183,7 +188,7 @@ impl Measure {
     /// Returns the offset of means.
     pub(super) fn about(&self) -> f64 {
         match self {
-            Measure::Mean { about } => *about,
+            Measure::Mean { about, .. } => *about,
             Measure::Shares { .. } => 0.0,
         }
     }
@@ -191,6 +196,13 @@ impl Measure {
     /// Returns whether means are shares.
     pub(super) fn is_share(&self) -> bool {
         matches!(self, Measure::Shares { .. })
+    }
+
+    /// Returns whether rows have survey weights.
+    pub(super) fn is_weighted(&self) -> bool {
+        match self {
+            Measure::Mean { is_weighted, .. } | Measure::Shares { is_weighted, .. } => *is_weighted,
+        }
     }
 
     /// Returns the number of levels; 1 for a mean.
@@ -209,8 +221,11 @@ impl Measure {
         }
     }
 
-    /// Checks that sums of another quantity are not merged.
+    /// Checks that sums of another quantity are not merged, and sums with weights not with sums without weights.
     pub(super) fn check_same(&self, other: &Measure) -> Result<()> {
+        if self.is_weighted() != other.is_weighted() {
+            return Err(Error::Tally { what: "weights" });
+        }
         if self == other { Ok(()) } else { Err(Error::Tally { what: "outcomes" }) }
     }
 }

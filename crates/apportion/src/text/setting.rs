@@ -71,6 +71,8 @@ settings! {
     Bootstrap "bootstrap"
     Outcome "outcome"
     OutcomeValue "outcome_value"
+    Weight "weight"
+    Inference "inference"
     Cells "cells"
     Pooling "pooling"
     NoBootstrap "no_bootstrap"
