@@ -41,6 +41,7 @@
 //! | `outcomes` | the outcome of each row: numbers, or levels |
 //! | `exact`, `cells`, `sums` | sums that do not depend on the order; sums by cell; sums of terms of each row |
 //! | `label_estimator`, `weighted`, `linear`, `imputed`, `birdie`, `bounds` | the estimators |
+//! | [`regression`] | the estimators of labels, weights, draws and linear regression, with controls |
 //! | `figures` | their results: plain data, with standard errors and intervals |
 
 mod birdie;
@@ -52,6 +53,7 @@ mod imputed;
 mod label_estimator;
 mod linear;
 mod outcomes;
+pub mod regression;
 mod sums;
 mod weighted;
 
