@@ -125,7 +125,7 @@ fn newton(pass: &Pass<'_>, fits: &mut [Fit], states: &mut [State]) -> Result<()>
                 continue;
             }
             best[index] = own.log_likelihood;
-            let inverse = Inverse::of(size, &own.second, |column| kept[index][column]);
+            let mut inverse = Inverse::of(size, &own.second, |column| kept[index][column]);
             let is_large = |column: usize| fit.coefficients[column].abs() > LARGE;
             if inverse.rank() < kept[index].iter().filter(|kept| **kept).count() {
                 let singular = |column: usize| kept[index][column] && !inverse.kept[column];
@@ -133,6 +133,7 @@ fn newton(pass: &Pass<'_>, fits: &mut [Fit], states: &mut [State]) -> Result<()>
                 fit.is_done = true;
                 continue;
             }
+            inverse.left_out = std::mem::take(&mut state.inverse.left_out);
             let step = inverse.times(&own.first);
             fit.coefficients.iter_mut().zip(&step).for_each(|(own, step)| *own += step);
             let change = step.iter().fold(0.0f64, |most, own| most.max(own.abs()));
