@@ -213,8 +213,7 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
 /// Gauss-Jordan elimination with pivots.
 fn inverted(mut matrix: Vec<Vec<f64>>) -> Vec<Vec<f64>> {
     let k = matrix.len();
-    let mut inverse: Vec<Vec<f64>> =
-        (0..k).map(|a| (0..k).map(|b| f64::from(u8::from(a == b))).collect()).collect();
+    let mut inverse: Vec<Vec<f64>> = (0..k).map(|a| (0..k).map(|b| f64::from(u8::from(a == b))).collect()).collect();
     for column in 0..k {
         let pivot = (column..k).max_by(|&a, &b| matrix[a][column].abs().total_cmp(&matrix[b][column].abs())).unwrap();
         matrix.swap(column, pivot);
@@ -480,7 +479,10 @@ fn with_controls<T>(
     let names = yes_and_no();
     let outcomes = Outcomes::levels(&table.codes, &names).unwrap().counting(1).unwrap();
     let scores = table.scores();
-    each(&Regressions::new(&scores, Problem { outcomes: &outcomes, controls, clusters: None, against: 0, model }).unwrap())
+    each(
+        &Regressions::new(&scores, Problem { outcomes: &outcomes, controls, clusters: None, against: 0, model })
+            .unwrap(),
+    )
 }
 
 #[test]

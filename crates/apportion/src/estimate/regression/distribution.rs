@@ -118,7 +118,12 @@ mod tests {
     #[test]
     fn p_values_are_those_of_tables() {
         // By arithmetic with 30 digits: erfc(1.96 / √2) and others.
-        for (z, p) in [(0.0, 1.0), (1.0, 0.317_310_507_862_914_1), (1.96, 0.049_995_790_296_440_87), (6.0, 1.973_175_290_075_396e-9)] {
+        for (z, p) in [
+            (0.0, 1.0),
+            (1.0, 0.317_310_507_862_914_1),
+            (1.96, 0.049_995_790_296_440_87),
+            (6.0, 1.973_175_290_075_396e-9),
+        ] {
             let own = Student(f64::INFINITY).p_value(z);
             assert!((own / p - 1.0).abs() < 1e-12, "{z}: {own}");
         }

@@ -72,12 +72,8 @@ impl Pass<'_> {
             terms: Vec<(usize, f64)>,
             buffer: Vec<u64>,
         }
-        let none = || Sums {
-            sums: vec![0; fits.len() * length],
-            controls: Vec::new(),
-            terms: Vec::new(),
-            buffer: Vec::new(),
-        };
+        let none =
+            || Sums { sums: vec![0; fits.len() * length], controls: Vec::new(), terms: Vec::new(), buffer: Vec::new() };
         let all = read(
             self.scores,
             none,

@@ -120,8 +120,7 @@ mod tests {
         let product = pairs(&columns);
         let inverse = Inverse::of(3, &product, |_| true);
         for column in 0..3 {
-            let own: Vec<f64> =
-                (0..3).map(|row| product[pair_index(3, row.min(column), row.max(column))]).collect();
+            let own: Vec<f64> = (0..3).map(|row| product[pair_index(3, row.min(column), row.max(column))]).collect();
             for (row, value) in inverse.times(&own).into_iter().enumerate() {
                 assert!((value - f64::from(u8::from(row == column))).abs() < 1e-9, "{row} {column} {value}");
             }
