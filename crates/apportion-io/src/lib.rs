@@ -60,8 +60,8 @@ pub use output::{
     refuse_overwrite, remove_unfinished, wait_if_interrupted, write_atomically, write_folder_atomically,
 };
 pub use table::{
-    Bits, CellDifference, ClassColumn, ClassSettings, Column, ComparedSide, CountValues, Integers, MemoryTable,
-    NumberValues, OtherColumn, OutcomeColumn, RecognizedScores, RowComparison, RowMask, RowReader, RowShift, Rows,
-    ScoreColumns, Shared, SharedColumn, SharedValues, Table, TableBatch, TableOptions, TableStream, TextBuffer,
-    TextValues, Texts, Validity, Values, Vocabulary, closest_match, did_you_mean, find_scores, same_name,
+    Bits, CellDifference, ClassColumn, ClassSettings, Column, ComparedSide, ControlColumn, CountValues, Integers,
+    MemoryTable, NumberValues, OtherColumn, OutcomeColumn, RecognizedScores, RowComparison, RowMask, RowReader,
+    RowShift, Rows, ScoreColumns, Shared, SharedColumn, SharedValues, Table, TableBatch, TableOptions, TableStream,
+    TextBuffer, TextValues, Texts, Validity, Values, Vocabulary, closest_match, did_you_mean, find_scores, same_name,
 };

@@ -4,6 +4,7 @@ use apportion::audit::Interval;
 use apportion::estimate::{Counts, Estimate, Figure, Gap, Inference, LabelBias};
 use apportion::text::{Message, Setting};
 
+use crate::regression::Regressions;
 use crate::study::{FEWEST, LabelKind};
 use crate::text;
 
@@ -34,6 +35,8 @@ pub struct Disparity {
     pub ratios: Option<Ratios>,
     /// How BIRDiE was fitted, if it was.
     pub birdie: Option<BirdieFit>,
+    /// Regressions with controls, if they were requested.
+    pub regressions: Option<Regressions>,
     /// Further remarks for the reader.
     pub remarks: Vec<String>,
 }

@@ -29,6 +29,7 @@ mod glossary;
 mod markdown;
 mod page;
 pub mod palette;
+mod regression;
 mod section;
 mod study;
 pub mod text;
@@ -37,6 +38,7 @@ pub use disparity::{BirdieFit, Disparity, Estimator, Method, Ratio, Ratios, Surv
 pub use document::{Block, Card, Cell, Chart, Document, Outlines, Section, Sheet, Slider, Table, Term, View, Views};
 pub use figures::is_own_figure;
 pub use geometry::{Geometry, GeometryError, Shapes};
+pub use regression::{AdjustedEstimator, CAVEAT as REGRESSION_CAVEAT, Regressions, UsedControl};
 pub use study::{
     Changes, Groups, LabelKind, LabelSet, LearnedStop, NameSetting, Provenance, SCORE_BINS, ScoreBin, Study, Trade,
     TradeReference,

@@ -910,6 +910,7 @@ fn with_outcome(mut study: Study) -> Study {
         shows_small: false,
         birdie: None,
         ratios: None,
+        regressions: None,
         estimators: vec![
             estimator(
                 "argmax",

@@ -11,6 +11,7 @@ use apportion_io::{OutcomeColumn, Table, TableOptions};
 use apportion_report::{BirdieFit, Disparity, Estimator, LabelKind, Method, Ratios, SurveyWeights};
 use serde::{Deserialize, Serialize};
 
+use super::regression::{RegressionBuilder, RegressionColumns};
 use crate::labels::Assignment;
 use crate::{Context, Error, Result, text};
 
@@ -135,6 +136,7 @@ pub struct DisparityBuilder<'a> {
     small_cells: SmallCells,
     ratios: Option<Ratios>,
     labels: Vec<Estimator>,
+    regressions: Option<RegressionBuilder<'a>>,
 }
 
 impl<'a> DisparityBuilder<'a> {
@@ -199,8 +201,16 @@ impl<'a> DisparityBuilder<'a> {
             small_cells,
             ratios,
             labels,
+            regressions: None,
         };
         Ok(Some(builder))
+    }
+
+    /// Adds regressions with controls, if they are requested.
+    pub(super) fn with_regressions(mut self, columns: Option<&'a RegressionColumns<'a>>) -> Result<Self> {
+        let builder = columns.map(|columns| RegressionBuilder::new(columns, self.scores, self.against));
+        self.regressions = builder.transpose()?;
+        Ok(self)
     }
 
     /// Adds labels; if there are several draws, those of the first.
@@ -212,6 +222,9 @@ impl<'a> DisparityBuilder<'a> {
             Assignment::Labels(draws) => LabelEstimator::of(self.scores, &self.outcomes, &draws[0])?,
             Assignment::People(allotment) => LabelEstimator::of_allotment(self.scores, &self.outcomes, allotment)?,
         };
+        if let Some(regressions) = &mut self.regressions {
+            regressions.add(name, assignment)?;
+        }
         let biases = if hard.truth().is_some() { hard.biases() } else { Vec::new() };
         self.labels.push(Estimator {
             name: name.to_owned(),
@@ -277,6 +290,8 @@ impl<'a> DisparityBuilder<'a> {
             estimators.push(own("bounds", Method::Bounds, bounds.estimates()));
             remarks.extend(about_cells(bounds));
         }
+        let shows_small = self.small_cells == SmallCells::Show;
+        let regressions = self.regressions.map(|own| own.finish(settings, shows_small, context)).transpose()?;
         let mut disparity = Disparity {
             outcome: self.outcome,
             levels: outcomes.shown(),
@@ -289,7 +304,8 @@ impl<'a> DisparityBuilder<'a> {
             estimators,
             birdie: fit,
             ratios: self.ratios,
-            shows_small: self.small_cells == SmallCells::Show,
+            shows_small,
+            regressions,
             remarks,
         };
         let outside = disparity.outside_of_shares();

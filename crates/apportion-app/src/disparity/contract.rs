@@ -6,6 +6,8 @@ use apportion::text::Setting;
 use apportion_report::{BirdieFit, Disparity, Estimator, Method, Ratio, SurveyWeights};
 use serde::Serialize;
 
+use super::regression::RegressionsContract;
+
 /// An outcome compared between classes.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
@@ -32,6 +34,8 @@ pub struct DisparityContract {
     pub estimators: Vec<EstimatorContract>,
     /// How BIRDiE was fitted; null if it was not.
     pub birdie: Option<BirdieContract>,
+    /// Regressions with controls; null without `controls`.
+    pub regressions: Option<RegressionsContract>,
     /// A sentence about the class with the largest bias of labels; null if it is unknown.
     pub sentence: Option<String>,
     /// Remarks on the estimates.
@@ -160,6 +164,7 @@ impl DisparityContract {
             weight: disparity.survey.as_ref().map(WeightContract::of),
             estimators: disparity.estimators.iter().map(estimator).collect(),
             birdie: disparity.birdie.as_ref().map(BirdieContract::of),
+            regressions: disparity.regressions.as_ref().map(|own| RegressionsContract::of(own, &disparity.classes)),
             sentence: disparity.sentence(),
             remarks: disparity.remarks.clone(),
         }

@@ -3,6 +3,7 @@
 mod builder;
 mod contract;
 mod csv;
+mod regression;
 mod show;
 
 use std::path::PathBuf;
@@ -20,6 +21,11 @@ pub use contract::{
     WeightContract,
 };
 
+pub use regression::{
+    AdjustedClassContract, AdjustedContract, CoefficientContract, ControlContract, EffectContract, OddsContract,
+    RegressionSettings, RegressionsContract,
+};
+
 use crate::class_map::ClassMap;
 use crate::existing_labels::{self, Uncoded};
 use crate::labels::Assignment;
@@ -29,6 +35,7 @@ use crate::results::ResultsFile;
 use crate::settings::{Job, check};
 use crate::table::TableSettings;
 use crate::{Context, Error, Result};
+use regression::RegressionColumns;
 
 /// The outcome to compare, and the labels to use.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -40,6 +47,9 @@ pub struct Request {
     /// The outcome. Its column is required.
     #[serde(flatten)]
     pub outcome: OutcomeSettings,
+    /// Regressions with controls.
+    #[serde(flatten)]
+    pub regression: RegressionSettings,
     /// Columns with existing labels, to compare with those of the rules.
     pub label: Vec<String>,
     /// The class of each label value, for values that differ from the class names.
@@ -100,6 +110,7 @@ fn disparity(request: &Request, context: &Context) -> Result<Response> {
     let table = table_settings.read(&input, groups, context, |options| {
         options.labels = request.label_columns();
         request.outcome.ask(options);
+        request.regression.ask(options);
     })?;
     let scores = table.scores()?;
     if let Some(report) = &mut report {
@@ -108,7 +119,9 @@ fn disparity(request: &Request, context: &Context) -> Result<Response> {
 
     let working = context.working("comparing");
     let settings = table_settings.settings();
-    let mut builder = DisparityBuilder::begin(&table, &scores, &request.outcome)?.ok_or_else(no_outcome)?;
+    let columns = RegressionColumns::of(&table, request.outcome.outcome.as_ref(), &request.regression)?;
+    let builder = DisparityBuilder::begin(&table, &scores, &request.outcome)?.ok_or_else(no_outcome)?;
+    let mut builder = builder.with_regressions(columns.as_ref())?;
     let (disparity, report) = match (report, hashes) {
         (Some(report), Some(hashes)) => {
             let frontier = frontier(&scores, &settings).map_err(|error| table.locate(error))?;
@@ -151,6 +164,7 @@ impl Request {
             return Err(no_outcome());
         }
         self.outcome.check()?;
+        self.regression.check()?;
         self.uncoded.check_kept()?;
         if self.report.focus.is_some() && !self.report.is_wanted() {
             let problem =
@@ -178,6 +192,7 @@ impl Request {
     /// Returns the facts for readers of the report.
     fn facts(&self) -> Vec<(&'static str, String)> {
         let mut facts = self.outcome.facts();
+        facts.extend(self.regression.facts());
         facts.push(("Reference", "for match: the posterior, that is, the mean of the scores".to_owned()));
         if !self.label.is_empty() {
             let without = self.uncoded.values.join(", ");

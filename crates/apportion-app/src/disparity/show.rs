@@ -1,8 +1,9 @@
 //! An outcome comparison as text: tables of estimates and differences, and the assumptions of each estimator.
 
 use apportion::audit::Interval;
+use apportion::estimate::regression::Model;
 use apportion::text::{Message, Setting};
-use apportion_report::{Disparity, Estimator, Method};
+use apportion_report::{AdjustedEstimator, Disparity, Estimator, Method, REGRESSION_CAVEAT, Regressions};
 
 use crate::text;
 
@@ -40,6 +41,9 @@ pub(super) fn text(own: &Disparity) -> Message {
         let more = text::counted((own.shown() - SHOWN) as u64, "more value", "more values");
         blocks.push(Message::from(format!("… and {more}; use ")) + Setting::Json + " to see all values");
     }
+    if let Some(regressions) = own.regressions.as_ref().filter(|own| !own.estimators.is_empty()) {
+        blocks.push(adjusted(own, regressions).into());
+    }
     if hides_estimates(own) {
         let hidden = "–: hidden, because the effective sample size is below 5; use ";
         blocks.push(Message::from(hidden) + Setting::SmallCells.with("show") + " to show such estimates");
@@ -48,8 +52,35 @@ pub(super) fn text(own: &Disparity) -> Message {
     let mut methods: Vec<Method> = own.estimators.iter().map(|own| own.method).collect();
     methods.dedup();
     let needs = methods.into_iter().map(Method::needs);
-    blocks.push(joined(needs.chain(own.remarks.iter().cloned().map(Message::from)), "\n"));
+    let remarks = own.regressions.iter().flat_map(|own| &own.remarks).chain(&own.remarks);
+    blocks.push(joined(needs.chain(remarks.cloned().map(Message::from)), "\n"));
     joined(blocks, "\n\n")
+}
+
+/// Returns the tables of regressions with controls, what to know about them, and the method.
+fn adjusted(own: &Disparity, regressions: &Regressions) -> String {
+    let unit = if own.is_share() { ", points" } else { "" };
+    let table = |title: &str, cell: &dyn Fn(&AdjustedEstimator, usize) -> String| {
+        let header: Vec<&str> = std::iter::once(title).chain(own.classes.iter().map(String::as_str)).collect();
+        let row = |each: &AdjustedEstimator| {
+            let cells = (0..own.classes.len()).map(|class| cell(each, class));
+            std::iter::once(each.name.clone()).chain(cells).collect()
+        };
+        text::columns(&header, &regressions.estimators.iter().map(row).collect::<Vec<_>>())
+    };
+    let mut parts = vec![table(&format!("{}{unit}", regressions.title(&own.classes)), &|each, class| {
+        let gap = regressions.gap(each, class);
+        let (estimate, interval) = (gap.map(|own| own.estimate), gap.and_then(|own| own.interval));
+        cell(estimate, interval, |number| own.show_difference(number))
+    })];
+    if regressions.model == Model::Logistic {
+        parts.push(table(&format!("odds ratio to {}", own.classes[own.against]), &|each, class| {
+            let ratio = regressions.odds_ratio(each, class);
+            cell(ratio.map(|own| own.0), ratio.and_then(|own| own.1), |number| format!("{number:.2}"))
+        }));
+    }
+    parts.extend([REGRESSION_CAVEAT.to_owned(), regressions.paragraph.clone()]);
+    parts.join("\n\n")
 }
 
 /// Returns whether the tables omit estimates of classes with a small effective sample size.

@@ -47,6 +47,11 @@ const INFERENCE: &[(&str, &str)] = &[
     ("file", "The means of the file's own people of each class: only their classes are uncertain"),
 ];
 
+const REGRESSIONS: &[(&str, &str)] = &[
+    ("linear", "Least squares; for rates, a linear probability model"),
+    ("logistic", "Logistic regression; for rates only"),
+];
+
 const SMALL_CELLS: &[(&str, &str)] = &[
     ("hide", "Estimates from fewer than 5 people are hidden in every output"),
     ("show", "All estimates are shown; they may identify individuals"),
@@ -335,6 +340,32 @@ pub(super) static GROUPS: &[Group] = &[
                 &[T("Whether to show estimates with an effective sample size below 5")],
             )
             .default("hide"),
+        ],
+    },
+    Group {
+        heading: "Regression",
+        jobs: &[Disparity],
+        settings: &[
+            setting(
+                Setting::Controls,
+                Kind::List,
+                "COL[,COL]",
+                &[T("Columns to hold constant in regressions of the outcome on class: numbers, or up to 100 categories \
+                     (COL:category if categories are numbers)")],
+            ),
+            setting(
+                Setting::Cluster,
+                Kind::Text,
+                "COL",
+                &[T("Column of clusters of people whose outcomes are related, for the standard errors of "), S(Setting::Controls)],
+            ),
+            setting(
+                Setting::Regression,
+                Kind::Choice(REGRESSIONS),
+                "MODEL",
+                &[T("Model of the outcome given class and "), S(Setting::Controls)],
+            )
+            .default("linear"),
         ],
     },
     Group {

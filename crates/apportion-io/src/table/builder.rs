@@ -7,6 +7,7 @@ use apportion::{Classes, Scaling, Scores, seed};
 
 use super::class_column::{ClassColumn, ClassColumnBuilder, ClassTexts};
 use super::column::{Column, ColumnTexts, Values};
+use super::control::{ClusterBuilder, ControlBuilder, ControlColumn};
 use super::groups::GroupBuilder;
 use super::memory_table::MemoryTable;
 use super::number::{fill_suppressed, is_suppressed, parse_count, parse_number};
@@ -42,6 +43,8 @@ pub(crate) struct TableBuilder {
     cells: GroupBuilder,
     outcome: OutcomeBuilder,
     weights: Weights,
+    controls: Vec<ControlBuilder>,
+    clusters: ClusterBuilder,
     truth: ClassColumnBuilder,
     labels: Vec<ClassColumnBuilder>,
     counts: Vec<u64>,
@@ -64,6 +67,8 @@ struct ColumnIndices {
     outcome: Option<usize>,
     weight: Option<usize>,
     cells: Vec<usize>,
+    controls: Vec<usize>,
+    cluster: Option<usize>,
     count: Option<usize>,
 }
 
@@ -105,13 +110,19 @@ impl ColumnIndices {
             outcome: optional(options.outcome.as_ref().map(|outcome| &outcome.column), Setting::Outcome)?,
             weight: optional(options.weight.as_ref(), Setting::Weight)?,
             cells: options.cells.iter().map(|name| find_column(names, name, Setting::Cells)).collect::<Result<_>>()?,
+            controls: options
+                .controls
+                .iter()
+                .map(|control| find_column(names, &control.column, Setting::Controls))
+                .collect::<Result<_>>()?,
+            cluster: optional(options.cluster.as_ref(), Setting::Cluster)?,
             count: optional(options.count.as_ref(), Setting::Count)?,
         })
     }
 
     fn all(&self) -> impl Iterator<Item = usize> + '_ {
-        let single = [self.id, self.outcome, self.weight, self.count].into_iter().flatten();
-        let several = [&self.scores, &self.by, &self.cells].into_iter().flatten();
+        let single = [self.id, self.outcome, self.weight, self.cluster, self.count].into_iter().flatten();
+        let several = [&self.scores, &self.by, &self.cells, &self.controls].into_iter().flatten();
         let classes = self.truth.iter().chain(&self.labels).flat_map(|index| index.all());
         several.copied().chain(single).chain(classes)
     }
@@ -157,7 +168,8 @@ impl TableBuilder {
             column.check_map(&classes)?;
             column.add_vocabulary(&classes);
         }
-        ColumnIndices::of(names, &columns, &options)?;
+        let indices = ColumnIndices::of(names, &columns, &options)?;
+        refuse_other_roles(&indices, &options.controls)?;
         Ok(TableBuilder {
             values: ScoreValues::new(classes.len(), Budget::of(options.memory)),
             columns,
@@ -172,6 +184,8 @@ impl TableBuilder {
             cells: GroupBuilder::default(),
             outcome: OutcomeBuilder::default(),
             weights: Weights::default(),
+            controls: options.controls.iter().map(|_| ControlBuilder::default()).collect(),
+            clusters: ClusterBuilder::default(),
             truth: ClassColumnBuilder::default(),
             labels: options.labels.iter().map(|_| ClassColumnBuilder::default()).collect(),
             options,
@@ -245,6 +259,7 @@ impl TableBuilder {
         }
         self.push_outcome(&selected)?;
         self.push_weights(&selected)?;
+        self.push_controls(&selected)?;
         self.push_counts(&selected)?;
         if let Some((_, rows)) = self.files.last_mut() {
             *rows += total;
@@ -452,6 +467,33 @@ impl TableBuilder {
         Ok(())
     }
 
+    fn push_controls(&mut self, selected: &SelectedRows<'_>) -> Result<()> {
+        let mut builders = std::mem::take(&mut self.controls);
+        let columns = self.indices.controls.iter().zip(&self.options.controls);
+        for (builder, (&index, column)) in builders.iter_mut().zip(columns) {
+            if selected.columns[index].is_numeric() {
+                let mut numbers = Vec::with_capacity(selected.len());
+                self.each_number(selected, index, parse_number, |_, number| numbers.push(number))?;
+                for (row, number) in numbers.into_iter().enumerate() {
+                    let pushed = builder.push_number(number, column);
+                    pushed.map_err(|problem| self.value_error(selected, index, row, problem))?;
+                }
+            } else {
+                let text = self.text(selected, index)?;
+                for (place, row) in selected.rows().enumerate() {
+                    let pushed = builder.push_text(text.get(row), column);
+                    pushed.map_err(|problem| self.value_error(selected, index, place, problem))?;
+                }
+            }
+        }
+        self.controls = builders;
+        if let Some(index) = self.indices.cluster {
+            let text = self.text(selected, index)?;
+            selected.rows().for_each(|row| self.clusters.push(text.get(row)));
+        }
+        Ok(())
+    }
+
     fn push_counts(&mut self, selected: &SelectedRows<'_>) -> Result<()> {
         let Some(index) = self.indices.count else { return Ok(()) };
         let mut numbers = Vec::with_capacity(selected.len());
@@ -480,6 +522,8 @@ impl TableBuilder {
             cells: None,
             outcome: None,
             weights: None,
+            controls: Vec::new(),
+            clusters: None,
             truth: self.indices.truth.is_some().then(|| std::mem::take(&mut self.truth.values)),
             labels: Vec::new(),
             rows_without_id: self.rows_without_id,
@@ -550,6 +594,14 @@ impl TableBuilder {
             cells: (!self.indices.cells.is_empty()).then_some((self.cells.column.ids, cell_count)),
             outcome,
             weights: self.options.weight.is_some().then_some(self.weights),
+            outcome: self.options.outcome.as_ref().map(|column| self.outcome.finish(column)).transpose()?,
+            controls: self
+                .controls
+                .into_iter()
+                .zip(&self.options.controls)
+                .map(|(builder, column)| builder.finish(column))
+                .collect::<Result<_>>()?,
+            clusters: self.indices.cluster.is_some().then_some(self.clusters.ids),
             truth: self.indices.truth.is_some().then_some(self.truth.values),
             labels: self.labels.into_iter().map(|labels| labels.values).collect(),
             rows_without_id: self.rows_without_id,
@@ -564,6 +616,29 @@ impl TableBuilder {
             partial_rows: self.partial_rows,
         })
     }
+}
+
+/// Refuses controls that are also the outcome, the class or a score, or that are named twice.
+fn refuse_other_roles(indices: &ColumnIndices, controls: &[ControlColumn]) -> Result<()> {
+    for (position, (&index, control)) in indices.controls.iter().zip(controls).enumerate() {
+        let is_class = |own: &ClassIndex| own.all().any(|other| other == index);
+        let problem = if indices.controls[..position].contains(&index) {
+            "is named twice; name it once"
+        } else if indices.outcome == Some(index) {
+            "is also the outcome; leave it out"
+        } else if indices.scores.contains(&index) {
+            "is also a score column; leave it out"
+        } else if indices.truth.iter().any(is_class) {
+            "is also the true class; leave it out"
+        } else if indices.labels.iter().any(is_class) {
+            "is also a label; leave it out"
+        } else {
+            continue;
+        };
+        let problem = format!(": column {:?} {problem}", control.column);
+        return Err(Error::Settings(Message::from(Setting::Controls) + problem));
+    }
+    Ok(())
 }
 
 /// Returns the reason why no score columns were recognized, and how to fix it.

@@ -11,6 +11,7 @@ mod block;
 mod builder;
 mod class_column;
 mod column;
+mod control;
 mod groups;
 mod memory_table;
 mod number;
@@ -31,6 +32,7 @@ mod weights;
 
 pub use class_column::{ClassColumn, ClassSettings};
 pub use column::{Bits, Column, Integers, OtherColumn, TextBuffer, Texts, Validity, Values};
+pub use control::ControlColumn;
 pub use memory_table::MemoryTable;
 pub use outcome::OutcomeColumn;
 pub use row_comparison::{CellDifference, ComparedSide, RowComparison, RowShift};

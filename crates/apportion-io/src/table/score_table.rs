@@ -3,11 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use apportion::estimate::Outcomes;
+use apportion::estimate::regression::Control;
 use apportion::text::{Message, Setting, count};
 use apportion::{Classes, Groups, Keys, Label, Scaling, Scores, UNCODED};
 
 use super::builder::TableBuilder;
 use super::class_column::ClassColumn;
+use super::control::{ControlColumn, ControlData};
 use super::groups::GroupColumn;
 use super::memory_table::MemoryTable;
 use super::outcome::{OutcomeColumn, OutcomeValues};
@@ -43,6 +45,10 @@ pub struct TableOptions {
     pub weight: Option<String>,
     /// The columns that together define a cell of similar people.
     pub cells: Vec<String>,
+    /// The controls of regressions.
+    pub controls: Vec<ControlColumn>,
+    /// The column with the clusters of regressions.
+    pub cluster: Option<String>,
     /// Whether rows are divided by their sum.
     pub normalize: bool,
     /// Whether rows without truth are excluded.
@@ -67,6 +73,8 @@ impl Default for TableOptions {
             outcome: None,
             weight: None,
             cells: Vec::new(),
+            controls: Vec::new(),
+            cluster: None,
             normalize: false,
             only_with_truth: false,
             skip_missing: false,
@@ -95,6 +103,8 @@ pub struct Table {
     pub(crate) weights: Option<Weights>,
     /// The cell of each row, and the number of cells.
     pub(crate) cells: Option<(Vec<u32>, usize)>,
+    pub(crate) controls: Vec<ControlData>,
+    pub(crate) clusters: Option<Vec<u32>>,
     pub(crate) counts: Option<Vec<u64>>,
     /// The files and their numbers of rows.
     pub(crate) files: Vec<(PathBuf, usize)>,
@@ -246,6 +256,17 @@ impl Table {
     /// Returns the cell of each row and the number of cells, if there are cell columns.
     pub fn cells(&self) -> Option<(&[u32], usize)> {
         self.cells.as_ref().map(|(ids, count)| (&ids[..], *count))
+    }
+
+    /// Returns the controls of regressions, in the order of their columns.
+    pub fn controls(&self) -> Vec<Control<'_>> {
+        self.controls.iter().map(ControlData::control).collect()
+    }
+
+    /// Returns the cluster of each row, if there is a cluster column; see
+    /// [`NO_CLUSTER`](apportion::estimate::regression::NO_CLUSTER).
+    pub fn clusters(&self) -> Option<&[u32]> {
+        self.clusters.as_deref()
     }
 
     /// Returns the number of rows in the table.

@@ -1,6 +1,7 @@
 //! Outcomes: an outcome compared between classes by several estimators, with intervals and the assumptions of each.
 
 use apportion::audit::Interval;
+use apportion::estimate::regression::Model;
 use serde_json::{Value, json};
 
 use super::Section;
@@ -9,6 +10,7 @@ use crate::chart::{Grid, chart, column, full, label, labels, nth, over, rounded}
 use crate::disparity::{Disparity, Estimator, Method};
 use crate::document::{Block, Cell, Chart, Sheet, Table, View, Views};
 use crate::palette;
+use crate::regression::{AdjustedEstimator, CAVEAT, Regressions};
 use crate::study::Study;
 use crate::text;
 
@@ -32,6 +34,7 @@ pub(super) fn section(study: &Study) -> Option<Section> {
         blocks
             .push(Block::Text(format!("The tables show the first {MOST_VALUES} values; the chart shows all of them.")));
     }
+    blocks.extend(own.regressions.iter().flat_map(|regressions| adjusted(own, regressions)));
     let mut methods: Vec<Method> = own.estimators.iter().map(|own| own.method).collect();
     methods.dedup();
     blocks.extend(methods.into_iter().map(|method| Block::Text(text::begin(&study.render(&method.needs())))));
@@ -269,6 +272,43 @@ fn gaps(own: &Disparity, level: usize) -> Table {
         let (difference, interval) = (gap.and_then(|own| own.difference), gap.and_then(|own| own.interval));
         with_interval(difference, interval, |number| own.show_difference(number), "")
     })
+}
+
+/// Returns the tables of regressions with controls, what to know about them, and the method.
+fn adjusted(own: &Disparity, regressions: &Regressions) -> Vec<Block> {
+    let table = |id: &str, caption: String, cell: &dyn Fn(&AdjustedEstimator, usize) -> Cell| {
+        let row = |each: &AdjustedEstimator| {
+            let cells = (0..own.classes.len()).map(|class| cell(each, class));
+            std::iter::once(Cell::text(&each.name)).chain(cells).collect()
+        };
+        Block::Table(Table {
+            columns: std::iter::once("Estimator".to_owned()).chain(own.classes.iter().cloned()).collect(),
+            rows: regressions.estimators.iter().map(row).collect(),
+            ..Table::new(id.to_owned(), caption)
+        })
+    };
+    let (title, unit) = (text::begin(&regressions.title(&own.classes)), if own.is_share() { ", points" } else { "" });
+    let mut blocks = Vec::new();
+    if !regressions.estimators.is_empty() {
+        let caption = format!("{title}{unit}: with controls {}", regressions.describe_controls());
+        blocks.push(table("outcome-adjusted", caption, &|each, class| {
+            let gap = regressions.gap(each, class);
+            let (estimate, interval) = (gap.map(|own| own.estimate), gap.and_then(|own| own.interval));
+            with_interval(estimate, interval, |number| own.show_difference(number), "")
+        }));
+        if regressions.model == Model::Logistic {
+            let caption = format!("Odds ratio to {}, with the same controls", own.classes[own.against]);
+            blocks.push(table("outcome-odds", caption, &|each, class| {
+                let ratio = regressions.odds_ratio(each, class);
+                let (number, interval) = (ratio.map(|own| own.0), ratio.and_then(|own| own.1));
+                with_interval(number, interval, |number| text::plain(number, 2), "")
+            }));
+        }
+        blocks.push(Block::Text(CAVEAT.to_owned()));
+        blocks.push(Block::Text(regressions.paragraph.clone()));
+    }
+    blocks.extend(regressions.remarks.iter().cloned().map(Block::Text));
+    blocks
 }
 
 /// Returns a table of adverse-impact ratios, if they were requested.

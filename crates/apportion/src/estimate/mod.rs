@@ -43,6 +43,7 @@
 //! | `exact`, `cells`, `sums` | sums that do not depend on the order; sums by cell; sums of terms of each row |
 //! | `survey_sums` | sums of rows with survey weights |
 //! | `label_estimator`, `weighted`, `linear`, `imputed`, `birdie`, `bounds` | the estimators |
+//! | [`regression`] | the estimators of labels, weights, draws and linear regression, with controls |
 //! | `figures` | their results: plain data, with standard errors and intervals |
 
 mod birdie;
@@ -54,6 +55,7 @@ mod imputed;
 mod label_estimator;
 mod linear;
 mod outcomes;
+pub mod regression;
 mod sums;
 mod survey_sums;
 mod weighted;
