@@ -14,12 +14,14 @@
 //! |---|---|
 //! | `sample` | the rows with known truth, in a fixed order |
 //! | `logistic`, `isotonic` | the two methods |
+//! | `shift` | estimates of class shares that differ from those behind the scores |
 //! | `quality` | calibration and accuracy of scores, to compare before and after |
 
 mod isotonic;
 mod logistic;
 mod quality;
 mod sample;
+mod shift;
 
 use std::ops::Range;
 
@@ -29,6 +31,7 @@ pub use self::isotonic::Curve;
 use self::logistic::{log_score, softmax};
 pub use self::quality::{ClassQuality, Quality};
 use self::sample::{Sample, not_calibrated};
+pub use self::shift::{ShareEstimate, ShareMethod};
 use crate::error::{Error, Result};
 use crate::kernel::GRID;
 use crate::scores::{Classes, Scores, UNCODED};
