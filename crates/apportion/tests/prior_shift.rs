@@ -171,7 +171,14 @@ fn coverage(
     ([0, 1, 2].map(part), [0, 1, 2].map(mean))
 }
 
-const REPLICATES: Bootstrap = Bootstrap { replicates: 300, level: 0.95, seed: 0 };
+/// Refuses intervals that do not cover the true shares as often as they should. With 300 runs, the standard error of one
+/// class is 1.3 points.
+fn check_coverage(covered: [f64; 3]) {
+    assert!((0.93..=0.97).contains(&(covered.iter().sum::<f64>() / 3.0)), "{covered:?}");
+    assert!(covered.iter().all(|part| (0.91..=0.98).contains(part)), "{covered:?}");
+}
+
+const REPLICATES: Bootstrap = Bootstrap { replicates: 200, level: 0.95, seed: 0 };
 
 #[test]
 fn em_finds_the_shares_and_its_intervals_cover_them() {
@@ -182,7 +189,7 @@ fn em_finds_the_shares_and_its_intervals_cover_them() {
     println!("em: coverage {covered:?}, mean estimates {means:?}");
     // The mean of the scores is far off.
     assert!(apart(&means, &SHIFTED) < 0.006, "{means:?}");
-    assert!(covered.iter().all(|part| (0.93..=0.97).contains(part)), "{covered:?}");
+    check_coverage(covered);
 }
 
 #[test]
@@ -207,7 +214,7 @@ fn pacc_finds_the_shares_also_with_miscalibrated_scores() {
     });
     println!("pacc: coverage {covered:?}, mean estimates {means:?}");
     assert!(apart(&means, &SHIFTED) < 0.006, "{means:?}");
-    assert!(covered.iter().all(|part| (0.93..=0.97).contains(part)), "{covered:?}");
+    check_coverage(covered);
 }
 
 #[test]

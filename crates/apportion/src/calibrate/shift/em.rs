@@ -71,10 +71,12 @@ impl ShareEstimate {
             )
             .map(|(sums, _)| sums)
         };
-        let (shares, sums) = climb(training.clone(), &pass)?;
-        if sums.people == 0 {
+        let start = pass(&training)?;
+        if start.people == 0 {
             return Err(not_estimated("there are no people; use a table with rows"));
         }
+        check_identified(classes, &start.unexplained(&training))?;
+        let (shares, sums) = climb(training.clone(), &pass)?;
         check_identified(classes, &sums.unexplained(&shares))?;
         let intervals = match bootstrap.filter(|bootstrap| bootstrap.replicates > 0) {
             Some(bootstrap) => {
