@@ -22,6 +22,7 @@ def calibrate(
     *,
     method: Literal["logistic", "isotonic"] | None = None,
     calibration: Mapping[str, Any] | str | os.PathLike[str] | None = None,
+    by: Column | None = None,
     id: Column | None = None,
     count: Column | None = None,
     classes: Sequence[Any] | None = None,
@@ -62,6 +63,8 @@ def calibrate(
             isotonic regression for each class and needs more rows.
         calibration: a calibration to use instead of a new one: the file that `apportion calibrate --save` wrote, or
             `calibration` of a summary. Then `truth` only measures the result.
+        by: "logistic": groups with their own intercepts, as for `label`. The intercepts of small groups shrink to those of
+            all rows. Groups without known truth use those of all rows.
         id, seed: the column that identifies a row, and a seed. They decide the fold of a row.
         summary: whether to also return a dict with the quality of the scores before and after, and the calibration.
         output, overwrite: output file, and whether to replace it, if the scores are in files.

@@ -59,6 +59,7 @@ def label(
     *,
     output: str | os.PathLike[str] | None = None,
     overwrite: bool = False,
+    training_shares: Any = None,
     gamma: float | None = None,
     penalty: Penalty | None = None,
     at: float | Mapping[str | None, float] | None = None,
@@ -109,9 +110,12 @@ def label(
             "learned" is the paper's heuristic.
         by: groups within which the counts are matched: a column name, several names, or one value per row.
         reference: the class shares to match: "posterior" (the mean of the scores), "truth", "uniform", a dict of shares, or a
-            file or frame with the columns class and share (and group).
+            file or frame with the columns class and share (and group). "em" estimates them from the scores and
+            `training_shares`, "pacc" from rows with known `truth`.
         output: output file, required if the scores are in files. The extension determines the format.
         overwrite: whether to replace an existing output.
+        training_shares: the class shares of the population that the scores describe, for the reference "em": a dict, a
+            Series, a frame, or a file.
         gamma: balance, learned: weight of accuracy relative to fidelity, from 0 (match) to 1 (argmax).
         penalty: balance, learned: measure of the distance from the reference.
         at: threshold: minimum score of a label; or {"black": 0.5, None: 0.8} for one class and all others.
@@ -125,7 +129,7 @@ def label(
         classes: names of the classes of an array, or new names for those of a frame.
         columns: score columns of a frame. Default: detected by name.
         id: column or values that identify a row, so that ties and draws do not depend on the order of the rows.
-        truth: the true class. Required if the reference is "truth".
+        truth: the true class. Required if the reference is "truth" or "pacc".
         truth_map: how truth values map to classes: {"W": "white"}, or a built-in map: "nc" (North Carolina's race_code, with
             ethnic_code), "l2" or "targetsmart". ["nc", "M=aian"] changes a value of a built-in map.
         truth_ethnicity: the ethnicity for truth_map="nc". Default: the column ethnic_code.

@@ -38,6 +38,7 @@ def run(
     values: Mapping[str, Any],
     *,
     reference: Any = None,
+    training_shares: Any = None,
     margin: Any = None,
     decision: str | None = None,
     threads: int | None = None,
@@ -45,12 +46,16 @@ def run(
 ) -> _native.Done:
     """Runs a job with settings by ID. Settings that are None are left out."""
     values = dict(values)
-    given: dict[str, Any] = {"table": None, "matrix": None, "reference": None, "decision": decision}
+    given: dict[str, Any] = {"table": None, "matrix": None, "reference": None, "training": None, "decision": decision}
     for name, shares in (("reference", reference), ("margin", margin)):
         if isinstance(shares, str) or hasattr(shares, "__fspath__"):
             values[name] = os.fspath(shares)
         elif shares is not None:
             given["reference"] = _shares(name, shares)
+    if isinstance(training_shares, str) or hasattr(training_shares, "__fspath__"):
+        values["training_shares"] = os.fspath(training_shares)
+    elif training_shares is not None:
+        given["training"] = _shares("training_shares", training_shares)
     if values.get("reference") == "posterior":
         del values["reference"]  # the default, which rules without a reference accept
     if source is not None:
@@ -95,7 +100,7 @@ def _shares(name: str, shares: Any) -> pa.Table:
         return _arrow(pa.Table.from_pandas, shares, preserve_index=False)
     if hasattr(shares, "__arrow_c_stream__"):
         return _arrow(pa.table, shares)
-    names = "'posterior', 'truth', 'uniform', " if name == "reference" else ""
+    names = "'posterior', 'truth', 'uniform', 'em', 'pacc', " if name == "reference" else ""
     raise TypeError(
         f"{name}: it must be {names}a file, a dict of shares, or a frame with the columns class and share, "
         f"not a {type(shares).__name__}"

@@ -22,9 +22,9 @@ RULE = (
 #: Options of all functions that read a table.
 TABLE = {"id", "truth", "truth_ethnicity", "classes", "columns", "threads", "progress", *READING}
 #: Options of functions that apply a rule.
-LABELING = TABLE | {"nested", *RULE}
+LABELING = TABLE | {"nested", "training_shares", *RULE}
 #: Options of `run` itself.
-RUNNING = ("reference", "threads", "progress")
+RUNNING = ("reference", "training_shares", "threads", "progress")
 #: Former names of options.
 RENAMED = {"margin": "tolerance", "batch": "train_rows"}
 

@@ -610,6 +610,7 @@ def frontier(
     by: Column | None = None,
     reference: Any = "posterior",
     *,
+    training_shares: Any = None,
     points: int | None = None,
     **options: Any,
 ) -> Frontier:
@@ -621,11 +622,12 @@ def frontier(
     [(0.75, 0), (0.7, 1)]
 
     Args:
-        scores, by, reference: as for `label`.
+        scores, by, reference, training_shares: as for `label`.
         points: approximate number of evenly spaced points. Default: all points.
         options: options of `label` for reading the table.
     """
     refuse_unknown("frontier", options, TABLE | {"count"})
     source, values = table({"scores": scores, "by": by, **options})
     values["points"] = points
-    return Frontier(run("frontier", source, values, reference=reference, **rest(options, ("threads", "progress"))))
+    running = rest(options, ("threads", "progress"))
+    return Frontier(run("frontier", source, values, reference=reference, training_shares=training_shares, **running))

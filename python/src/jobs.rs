@@ -59,6 +59,8 @@ pub(crate) struct Input {
     pub(crate) table: Option<MemoryTable>,
     /// Shares for the reference or the margin, instead of a file.
     pub(crate) shares: Option<MemoryTable>,
+    /// Training shares, instead of a file.
+    pub(crate) training: Option<MemoryTable>,
     /// A decision as JSON, instead of a file.
     pub(crate) decision: Option<String>,
 }
@@ -110,10 +112,14 @@ pub(crate) fn run(job: Job, mut values: Map<String, Value>, input: Input, contex
         let setting = if matches!(job, Job::Predict | Job::Explain) { "margin" } else { "reference" };
         values.insert(setting.into(), SHARES_IN_MEMORY.into());
     }
+    if input.training.is_some() {
+        values.insert("training_shares".into(), SHARES_IN_MEMORY.into());
+    }
     match job {
         Job::Label => {
             let mut request: label::Request = from_values(job, values)?;
             (request.table.source.table, request.rule.reference_table) = (input.table, input.shares);
+            request.rule.training.training_table = input.training;
             labeled(label::run(&request, context)?, context)
         }
         Job::Apply => {
@@ -131,6 +137,7 @@ pub(crate) fn run(job: Job, mut values: Map<String, Value>, input: Input, contex
         Job::Fit => {
             let mut request: fit::Request = from_values(job, values)?;
             (request.table.source.table, request.rule.reference_table) = (input.table, input.shares);
+            request.rule.training.training_table = input.training;
             Outcome::of(&fit::run(&request, context)?)
         }
         Job::Export => {
@@ -185,6 +192,7 @@ pub(crate) fn run(job: Job, mut values: Map<String, Value>, input: Input, contex
         Job::Frontier => {
             let mut request: frontier::Request = from_values(job, values)?;
             (request.table.source.table, request.reference_table) = (input.table, input.shares);
+            request.training.training_table = input.training;
             let response = frontier::run(&request, context)?;
             let outcome = Outcome::of(&response)?.with_text(response.summary(), TABLE, context);
             Ok(Outcome { document: Some(response.document()), ..outcome })

@@ -32,6 +32,8 @@ struct Input {
     #[pyo3(item)]
     reference: Option<PyTable>,
     #[pyo3(item)]
+    training: Option<PyTable>,
+    #[pyo3(item)]
     decision: Option<String>,
 }
 
@@ -48,7 +50,8 @@ impl Input {
             let whole = others.with_matrix(names, &values.into_inner().0);
             table = Some(whole.map_err(|error| PyValueError::new_err(names::render(&error.message())))?);
         }
-        Ok(jobs::Input { table, shares: self.reference.map(in_memory), decision: self.decision })
+        let (shares, training) = (self.reference.map(in_memory), self.training.map(in_memory));
+        Ok(jobs::Input { table, shares, training, decision: self.decision })
     }
 }
 

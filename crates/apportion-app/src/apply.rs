@@ -97,5 +97,15 @@ fn apply(request: &Request, context: &Context) -> Result<Response> {
     let contract = result.contract(table.classes(), decision.seed(), Some(&decision));
     let labels = if settings.source.is_in_memory() { assignment.columns(&table) } else { Vec::new() };
     let measured = Measured::new(&table, result, argmax, Aim::Scores);
-    Ok(Response { contract, provenance, paths, labels, decision, measured, report: None })
+    Ok(Response {
+        contract,
+        reference_shares: None,
+        reference_interval: None,
+        provenance,
+        paths,
+        labels,
+        decision,
+        measured,
+        report: None,
+    })
 }

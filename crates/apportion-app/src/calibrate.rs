@@ -19,7 +19,7 @@ use crate::provenance::{
     ExtraFile, InputHashes, Provenance, ProvenanceSettings, Recorded, holds_metadata, refuse_missing_folder,
 };
 use crate::settings::{Job, check};
-use crate::table::{Grouping, TableSettings};
+use crate::table::TableSettings;
 use crate::{Context, Error, Result, text};
 
 /// The rows whose scores are corrected at a time.
@@ -79,6 +79,10 @@ pub struct Response {
     /// The quality of the scores after the calibration, if truth is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub after: Option<Quality>,
+    /// The number of people in groups without known truth in the fit, if the calibration is by group. They are corrected
+    /// by the calibration of all rows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub without_group: Option<u64>,
     /// The calibration, fitted to all rows with known truth, or as saved.
     pub calibration: Calibration,
     /// The provenance of the scores, for Parquet and Arrow outputs or if requested.
@@ -117,8 +121,7 @@ fn calibrate(request: &Request, context: &Context) -> Result<Response> {
     let extra: Vec<ExtraFile> = request.side_inputs().into_iter().map(extra_file).collect();
     request.provenance.check(&[&input], &extra, request.output_path(), request.force)?;
     let hashes = request.wants_provenance(&input).then(|| InputHashes::start(&input, "scores", extra));
-    let no_groups = Grouping { columns: &[], setting: Setting::By };
-    let table = settings.read(&input, no_groups, context, |_| {})?;
+    let table = settings.read(&input, settings.groups(), context, |_| {})?;
     let scores = table.scores()?;
     if let Some(saved) = &saved {
         check_classes(&request.calibration_name(), saved, table.classes().names())?;
@@ -129,7 +132,11 @@ fn calibrate(request: &Request, context: &Context) -> Result<Response> {
     let corrector = match saved {
         Some(saved) => Corrector::Saved(saved),
         None => {
-            let fit = CrossFit::fit(&scores, request.method.unwrap_or_default(), settings.settings().seed);
+            let seed = settings.settings().seed;
+            let fit = match settings.by.is_empty() {
+                true => CrossFit::fit(&scores, request.method.unwrap_or_default(), seed),
+                false => CrossFit::fit_by_group(&scores, seed),
+            };
             Corrector::Fitted(fit.map_err(|error| table.locate(error))?)
         }
     };
@@ -138,9 +145,12 @@ fn calibrate(request: &Request, context: &Context) -> Result<Response> {
     drop(working);
     let calibration = corrector.overall().clone();
     let calibration = match &corrector {
-        Corrector::Fitted(_) => calibration.with_score_columns(table.score_columns().to_vec()),
+        Corrector::Fitted(_) => {
+            calibration.with_score_columns(table.score_columns().to_vec()).with_group_columns(settings.by.clone())
+        }
         Corrector::Saved(_) => calibration,
     };
+    let without_group = without_group(&calibration, &scores, context);
 
     let provenance = match hashes {
         Some(hashes) => {
@@ -189,11 +199,30 @@ fn calibrate(request: &Request, context: &Context) -> Result<Response> {
         folds,
         before,
         after,
+        without_group,
         calibration,
         provenance,
         paths,
         scores: columns,
     })
+}
+
+/// Returns the number of people in groups that a calibration by group does not have, and sends a note; `None` if it is
+/// not by group.
+fn without_group(calibration: &Calibration, scores: &Scores<'_>, context: &Context) -> Option<u64> {
+    let (own, groups) = (calibration.groups()?, scores.groups()?);
+    let is_unknown: Vec<bool> = groups.names.iter().map(|name| !own.intercepts.contains_key(name)).collect();
+    let rows = (0..scores.rows()).filter(|&row| is_unknown[groups.codes[row] as usize]);
+    let people: u64 = rows.map(|row| scores.counts().map_or(1, |counts| counts[row])).sum();
+    if people > 0 {
+        let unknown = is_unknown.iter().filter(|unknown| **unknown).count() as u64;
+        let (people, groups) = (text::counted(people, "person", "people"), text::counted(unknown, "group", "groups"));
+        let is = if unknown == 1 { "is" } else { "are" };
+        context.note(format!(
+            "{people} in {groups} without known truth in the fit {is} corrected by the calibration of all rows"
+        ));
+    }
+    Some(people)
 }
 
 /// A calibration that corrects the rows of a table.
@@ -305,6 +334,10 @@ impl Request {
     /// Refuses settings that cannot be combined.
     fn check(&self) -> Result<()> {
         self.table.check()?;
+        if !self.table.by.is_empty() && self.method.is_some_and(|method| method != Method::Logistic) {
+            let problem = Message::from(Setting::By) + " requires " + Setting::Method.with(Method::Logistic.name());
+            return Err(Error::settings(problem));
+        }
         if !self.has_saved() {
             if self.table.truth.is_none() {
                 let problem = " is required: name the column of the true class, or use a saved calibration with ";
@@ -402,7 +435,7 @@ impl Request {
 }
 
 /// Returns the settings of a table, with the score columns of the calibration if the input has them and the settings do
-/// not give any.
+/// not give any, and with its group columns.
 fn with_scores_of(calibration: &Calibration, settings: &TableSettings, input: &Input) -> Result<TableSettings> {
     let mut settings = settings.clone();
     let (columns, known) = (calibration.score_columns(), input.columns(0)?);
@@ -411,6 +444,14 @@ fn with_scores_of(calibration: &Calibration, settings: &TableSettings, input: &I
         if settings.classes.is_empty() {
             settings.classes = calibration.classes().names().to_vec();
         }
+    }
+    match calibration.groups() {
+        Some(groups) if settings.by.is_empty() => settings.by.clone_from(&groups.columns),
+        None if !settings.by.is_empty() => {
+            let problem = ": the calibration is not by group; leave it out, or make a calibration by group";
+            return Err(Error::settings(Message::from(Setting::By) + problem));
+        }
+        Some(_) | None => {}
     }
     Ok(settings)
 }
@@ -435,7 +476,18 @@ impl Response {
             Some(folds) => format!(", each corrected by a model fitted without its fold (one of {folds})"),
             None => String::new(),
         };
-        let fitted = format!("{} calibration, fitted to {people} with known truth{how}", self.method.name());
+        let by = match self.calibration.groups() {
+            Some(groups) => {
+                let columns = match &groups.columns[..] {
+                    [] => String::new(),
+                    columns => format!(" by {}", columns.join(", ")),
+                };
+                let number = text::counted(groups.intercepts.len() as u64, "group", "groups");
+                format!("{columns} with intercepts of {number} (standard deviation {:.2})", groups.deviation)
+            }
+            None => String::new(),
+        };
+        let fitted = format!("{} calibration{by}, fitted to {people} with known truth{how}", self.method.name());
         let percent = |share: f64| format!("{:.1}%", 100.0 * share);
         let (Some(before), Some(after)) = (&self.before, &self.after) else {
             let (Some(before), Some(after)) = (&self.posterior_before, &self.posterior_after) else { return fitted };

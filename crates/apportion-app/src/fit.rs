@@ -10,6 +10,7 @@ use apportion_io::{refuse_overwrite, write_atomically};
 use serde::{Deserialize, Serialize};
 
 use crate::decision_file::SavedDecision;
+use crate::estimated_reference::EstimatedReference;
 use crate::label::{self, Measured};
 use crate::labels::{Assignment, RuleResult};
 use crate::protect::refuse_overwriting;
@@ -94,7 +95,7 @@ fn fit(request: &Request, context: &Context) -> Result<Response> {
     check(Job::Fit, request)?;
     let Request { table: settings, rule, output, force, provenance, .. } = request;
     settings.check()?;
-    rule.check(!settings.by.is_empty())?;
+    rule.check(!settings.by.is_empty(), settings.truth.is_some())?;
     if rule.draws() > 1 {
         let problem = ": a decision makes one draw; for several, use `label`";
         return Err(Error::settings(Message::from(Setting::Draws) + problem));
@@ -113,7 +114,8 @@ fn fit(request: &Request, context: &Context) -> Result<Response> {
     let hashes = wants_provenance.then(|| InputHashes::start(&input, "scores", extra));
     let table = settings.read(&input, groups, context, |_| {})?;
     let scores = table.scores()?;
-    let core_rule = rule.rule(&table, settings, context)?;
+    let estimated = rule.estimated_reference(&table, &scores, settings, context)?;
+    let core_rule = rule.rule(&table, settings, estimated.as_ref(), context)?;
 
     let working = context.working("fitting");
     let solved = Assignment::of_rule(&core_rule, &scores, &settings.settings(), 1);
@@ -143,7 +145,9 @@ fn fit(request: &Request, context: &Context) -> Result<Response> {
             settings.record_table(&table, &mut recorded);
             rule.record(&mut recorded);
             let files = hashes.finish(Some(&table.file_rows()))?;
-            Some(Provenance::new("fit", context, recorded, files).with_result(&result, table.group_names()))
+            let mut provenance = Provenance::new("fit", context, recorded, files);
+            provenance.reference_shares = estimated.as_ref().map(EstimatedReference::shares);
+            Some(provenance.with_result(&result, table.group_names()))
         }
         None => None,
     };

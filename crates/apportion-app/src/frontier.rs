@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use apportion::audit::Interval;
 use apportion::rule::{Point, Thinned};
 use apportion::text::{Message, Setting};
 use apportion::{Frontier, Match};
@@ -9,6 +10,7 @@ use apportion_io::MemoryTable;
 use apportion_report::{Document, Trade, TradeReference};
 use serde::{Deserialize, Serialize};
 
+use crate::estimated_reference::{EstimatedReference, TrainingShares};
 use crate::protect::SideInput;
 use crate::results::{CsvTable, ResultsFile};
 use crate::settings::{Job, check};
@@ -22,11 +24,14 @@ pub struct Request {
     /// The table.
     #[serde(flatten)]
     pub table: TableSettings,
-    /// `posterior` (the default), `truth`, `uniform`, or a file of shares.
+    /// `posterior` (the default), `truth`, `uniform`, `em`, `pacc`, or a file of shares.
     pub reference: Option<String>,
     /// Shares in memory, instead of the file; `reference` may be empty.
     #[serde(skip)]
     pub reference_table: Option<MemoryTable>,
+    /// The training shares of the reference `em`.
+    #[serde(flatten)]
+    pub training: TrainingShares,
     /// The approximate number of points, evenly spaced; all points if not set.
     pub points: Option<u64>,
     /// A file for the points, `.csv` or `.json`.
@@ -44,7 +49,8 @@ impl Request {
     fn side_inputs(&self) -> Vec<SideInput> {
         let name = self.reference_name();
         let is_file = reference::is_file(name) && self.reference_table.is_none();
-        if is_file { vec![SideInput::new(Setting::Reference, name)] } else { Vec::new() }
+        let own = is_file.then(|| SideInput::new(Setting::Reference, name));
+        own.into_iter().chain(self.training.side_inputs()).collect()
     }
 }
 
@@ -58,6 +64,12 @@ pub struct Response {
     pub error: f64,
     /// The points, from argmax to match.
     pub points: Vec<Point>,
+    /// The share of each class in the reference, if it was estimated.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reference_shares: Option<Vec<f64>>,
+    /// The 95% interval of each share of the reference, if it was estimated.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reference_interval: Option<Vec<Interval>>,
     /// The number of points before some were omitted.
     #[serde(skip)]
     pub all: usize,
@@ -113,12 +125,18 @@ fn frontier(request: &Request, context: &Context) -> Result<Response> {
     let settings = &request.table;
     settings.check()?;
     reference::check_table(request.reference.as_deref(), request.reference_table.as_ref())?;
+    let by = (!settings.by.is_empty()).then_some(Setting::By);
+    request.training.check(request.reference_name(), by, settings.truth.is_some())?;
     let input = settings.source.open(context)?;
     let results = ResultsFile::prepare(request.output.as_deref(), &input, &request.side_inputs(), request.force)?;
     let table = settings.read(&input, settings.groups(), context, |_| {})?;
     let scores = table.scores()?;
     let (name, given) = (request.reference_name(), request.reference_table.as_ref());
-    let reference = reference::read(name, given, table.classes(), &settings.by, context)?;
+    let estimated = request.training.estimate(name, &table, &scores, settings.settings().seed, context)?;
+    let reference = match &estimated {
+        Some(estimated) => estimated.estimate.reference(),
+        None => reference::read(name, given, table.classes(), &settings.by, context)?,
+    };
     let aim = Match { by_group: !settings.by.is_empty(), ..Match::overall(reference) };
     let working = context.working("computing the frontier");
     let frontier = Frontier::of(&aim, &scores, &settings.settings()).map_err(|error| table.locate(error))?;
@@ -130,7 +148,15 @@ fn frontier(request: &Request, context: &Context) -> Result<Response> {
     let is_posterior = name == "posterior";
     let reference = if is_posterior { TradeReference::Posterior } else { TradeReference::Other };
     let classes = table.classes().names().to_vec();
-    let response = Response { classes, error, points, all: frontier.len(), reference };
+    let response = Response {
+        classes,
+        error,
+        points,
+        reference_shares: estimated.as_ref().map(EstimatedReference::shares),
+        reference_interval: estimated.as_ref().map(EstimatedReference::intervals),
+        all: frontier.len(),
+        reference,
+    };
     context.note(response.summary());
     if let Some(results) = results {
         results.write(|| response.table(), &response)?;

@@ -2,12 +2,14 @@
 
 use std::path::PathBuf;
 
+use apportion::audit::Interval;
 use apportion::text::{Message, Setting};
 use apportion::{Decision, Match, Reference, Rule, Scores};
 use apportion_io::Table;
 use apportion_report::{LabelKind, Study};
 use serde::{Deserialize, Serialize};
 
+use crate::estimated_reference::EstimatedReference;
 use crate::labels::{Assignment, LabelColumn, LabelContract, RuleResult};
 use crate::output::{OutputSettings, after_output};
 use crate::provenance::{InputHashes, Provenance, Recorded};
@@ -45,6 +47,12 @@ pub struct Response {
     /// Counts, targets, accuracy and certificate.
     #[serde(flatten)]
     pub contract: LabelContract,
+    /// The share of each class in the reference, if it was estimated.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reference_shares: Option<Vec<f64>>,
+    /// The 95% interval of each share of the reference, if it was estimated. Labels match the shares, not the intervals.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reference_interval: Option<Vec<Interval>>,
     /// The provenance of the labels, for Parquet and Arrow outputs or if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub provenance: Option<Provenance>,
@@ -114,7 +122,7 @@ fn label(request: &Request, context: &Context) -> Result<Response> {
     check(Job::Label, request)?;
     let Request { table: settings, rule, output, report, .. } = request;
     settings.check()?;
-    rule.check(!settings.by.is_empty())?;
+    rule.check(!settings.by.is_empty(), settings.truth.is_some())?;
     if settings.count.is_some() && rule.draws() > 1 {
         let both = Message::from(Setting::Draws) + " and " + Setting::Count;
         return Err(Error::Settings(
@@ -142,7 +150,8 @@ fn label(request: &Request, context: &Context) -> Result<Response> {
     if let Some(report) = &mut report {
         report.outline(&scores)?;
     }
-    let core_rule = rule.rule(&table, settings, context)?;
+    let estimated = rule.estimated_reference(&table, &scores, settings, context)?;
+    let core_rule = rule.rule(&table, settings, estimated.as_ref(), context)?;
 
     let working = context.working("labeling");
     let solved = Assignment::of_rule(&core_rule, &scores, &settings.settings(), rule.draws());
@@ -170,6 +179,7 @@ fn label(request: &Request, context: &Context) -> Result<Response> {
             output.record(&table, &mut recorded);
             let mut provenance = Provenance::new("label", context, recorded, files);
             provenance.rows = Some(table.row_mask().total() as u64);
+            provenance.reference_shares = estimated.as_ref().map(EstimatedReference::shares);
             Some(provenance.with_result(&result, table.group_names()).with_decision(&decision)?)
         }
         false => None,
@@ -185,7 +195,17 @@ fn label(request: &Request, context: &Context) -> Result<Response> {
     let labels = if settings.source.is_in_memory() { assignment.columns(&table) } else { Vec::new() };
     let measured = Measured::new(&table, result, argmax, Aim::of(rule));
     lost_classes::warnings(&measured, rule, settings).into_iter().for_each(|warning| context.warn(warning));
-    Ok(Response { contract, provenance, paths, labels, decision, measured, report })
+    Ok(Response {
+        contract,
+        reference_shares: estimated.as_ref().map(EstimatedReference::shares),
+        reference_interval: estimated.as_ref().map(EstimatedReference::intervals),
+        provenance,
+        paths,
+        labels,
+        decision,
+        measured,
+        report,
+    })
 }
 
 /// Compares the labels with those of argmax and match, for the report.

@@ -15,6 +15,7 @@ pub mod decision_file;
 pub mod demo;
 pub mod disparity;
 mod error;
+pub mod estimated_reference;
 pub mod existing_labels;
 pub mod export;
 pub mod fit;

@@ -11,7 +11,7 @@ use crate::provenance::ExtraFile;
 use crate::{Context, Error, Result};
 
 /// The names of references; any other text is a file.
-pub const REFERENCES: [&str; 3] = ["posterior", "truth", "uniform"];
+pub const REFERENCES: [&str; 5] = ["posterior", "truth", "uniform", "em", "pacc"];
 
 /// The name in messages of shares in memory without a name.
 pub const SHARES_IN_MEMORY: &str = "the table of shares";
@@ -55,6 +55,10 @@ pub fn read(
         "posterior" => Ok(Reference::Posterior),
         "truth" => Ok(Reference::Truth),
         "uniform" => Ok(Reference::Uniform),
+        "em" | "pacc" => {
+            let problem = " is estimated from the scores of a table, and there are none here; use a file of shares";
+            Err(Error::settings(Message::from(Setting::Reference.with(reference)) + problem))
+        }
         path => {
             let (shares, missing) = read_shares(Setting::Reference, path, table, classes, by)?;
             for class in missing {

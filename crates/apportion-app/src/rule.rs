@@ -6,10 +6,11 @@ use apportion::decision::ExpectedShares;
 use apportion::learn::Learner;
 use apportion::rule::{FromSample, JointRule, Learned, Thresholds};
 use apportion::text::{Message, Setting};
-use apportion::{Balance, Bounds, Classes, Match, Penalty, Rule};
+use apportion::{Balance, Bounds, Classes, Match, Penalty, Rule, Scores};
 use apportion_io::{MemoryTable, Table};
 use serde::{Deserialize, Serialize};
 
+use crate::estimated_reference::{EstimatedReference, TrainingShares};
 use crate::protect::SideInput;
 use crate::provenance::{ExtraFile, Recorded, RecordedBound};
 use crate::table::{Grouping, TableSettings};
@@ -106,12 +107,15 @@ pub struct MinimumScores {
 pub struct RuleSettings {
     /// The rule.
     pub rule: RuleName,
-    /// `posterior` (the default), `truth`, `uniform`, or a file of shares.
+    /// `posterior` (the default), `truth`, `uniform`, `em`, `pacc`, or a file of shares.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reference: Option<String>,
     /// Shares in memory, instead of the file; `reference` may be empty.
     #[serde(skip)]
     pub reference_table: Option<MemoryTable>,
+    /// The training shares of the reference `em`.
+    #[serde(flatten)]
+    pub training: TrainingShares,
     /// The weight of accuracy relative to fidelity.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gamma: Option<f64>,
@@ -158,7 +162,13 @@ impl RuleSettings {
     ///
     /// # Errors
     /// If a class is unknown, the reference cannot be read, or there is not enough memory.
-    pub fn rule(&self, table: &Table, settings: &TableSettings, context: &Context) -> Result<Rule> {
+    pub fn rule(
+        &self,
+        table: &Table,
+        settings: &TableSettings,
+        estimated: Option<&EstimatedReference>,
+        context: &Context,
+    ) -> Result<Rule> {
         self.check_classes(table.classes())?;
         self.check_memory(table, settings)?;
         Ok(match self.rule {
@@ -166,9 +176,9 @@ impl RuleSettings {
             RuleName::Threshold => Rule::Threshold(self.thresholds()),
             RuleName::Thompson => Rule::Thompson,
             RuleName::TopK => Rule::TopK(usize::from(self.k.unwrap_or(K))),
-            RuleName::Match => self.on_sample(JointRule::Match(self.matching(table, settings, context)?)),
-            RuleName::Balance => self.on_sample(JointRule::Balance(self.balance(table, settings, context)?)),
-            RuleName::Learned => Rule::Learned(self.learned(table, settings, context)?),
+            RuleName::Match => self.on_sample(JointRule::Match(self.matching(table, settings, estimated, context)?)),
+            RuleName::Balance => self.on_sample(JointRule::Balance(self.balance(table, settings, estimated, context)?)),
+            RuleName::Learned => Rule::Learned(self.learned(table, settings, estimated, context)?),
         })
     }
 
@@ -180,25 +190,46 @@ impl RuleSettings {
         }
     }
 
-    fn learned(&self, table: &Table, settings: &TableSettings, context: &Context) -> Result<Learned> {
+    fn learned(
+        &self,
+        table: &Table,
+        settings: &TableSettings,
+        estimated: Option<&EstimatedReference>,
+        context: &Context,
+    ) -> Result<Learned> {
         let joint = match self.gamma.is_some() || self.penalty.is_some() {
-            true => JointRule::Balance(self.balance(table, settings, context)?),
-            false => JointRule::Match(self.matching(table, settings, context)?),
+            true => JointRule::Balance(self.balance(table, settings, estimated, context)?),
+            false => JointRule::Match(self.matching(table, settings, estimated, context)?),
         };
         let rows = self.train_rows.map_or(Learned::TRAIN_ROWS, |rows| rows as usize);
         Ok(Learned::new(joint).with_learner(self.learner.unwrap_or_default()).with_train_rows(rows))
     }
 
-    fn balance(&self, table: &Table, settings: &TableSettings, context: &Context) -> Result<Balance> {
-        let matching = self.matching(table, settings, context)?;
+    fn balance(
+        &self,
+        table: &Table,
+        settings: &TableSettings,
+        estimated: Option<&EstimatedReference>,
+        context: &Context,
+    ) -> Result<Balance> {
+        let matching = self.matching(table, settings, estimated, context)?;
         Ok(Balance::new(self.gamma.unwrap_or(GAMMA), matching).with_penalty(self.penalty.unwrap_or_default()))
     }
 
     /// Returns the counts that a joint rule matches.
-    fn matching(&self, table: &Table, settings: &TableSettings, context: &Context) -> Result<Match> {
+    fn matching(
+        &self,
+        table: &Table,
+        settings: &TableSettings,
+        estimated: Option<&EstimatedReference>,
+        context: &Context,
+    ) -> Result<Match> {
         let by = self.groups(settings).columns;
         let given = self.reference_table.as_ref();
-        let reference = reference::read(self.reference_name(), given, table.classes(), by, context)?;
+        let reference = match estimated {
+            Some(estimated) => estimated.estimate.reference(),
+            None => reference::read(self.reference_name(), given, table.classes(), by, context)?,
+        };
         let nested = if self.nested.is_empty() { Vec::new() } else { table.nesting() };
         let bound = |(class, bound): (&String, &RecordedBound)| (class.clone(), (*bound).into());
         let bounds = Bounds {
@@ -221,6 +252,23 @@ impl RuleSettings {
     /// Returns the reference by its name or path.
     pub fn reference_name(&self) -> &str {
         reference::name(self.reference.as_deref(), self.reference_table.as_ref())
+    }
+
+    /// Estimates the reference from a table; `None` if it is not estimated.
+    ///
+    /// # Errors
+    /// If it cannot be estimated.
+    pub fn estimated_reference(
+        &self,
+        table: &Table,
+        scores: &Scores<'_>,
+        settings: &TableSettings,
+        context: &Context,
+    ) -> Result<Option<EstimatedReference>> {
+        if !self.rule.has_reference() {
+            return Ok(None);
+        }
+        self.training.estimate(self.reference_name(), table, scores, settings.settings().seed, context)
     }
 
     /// Returns the number of draws.
@@ -250,6 +298,8 @@ impl RuleSettings {
                 "posterior" => "the posterior, that is, the mean of the scores".to_owned(),
                 "truth" => "the shares of the truth".to_owned(),
                 "uniform" => "equal shares for all classes".to_owned(),
+                "em" => format!("estimated from the scores and the training shares in {} (em)", self.training.name()),
+                "pacc" => "estimated from the scores and the people with known truth (pacc)".to_owned(),
                 table if self.reference_table.is_some() => table.to_owned(),
                 file => format!("the file {file}"),
             };
@@ -261,19 +311,24 @@ impl RuleSettings {
         facts
     }
 
-    /// Returns the file of the reference, if it is a file.
+    /// Returns the files of the reference and of the training shares.
     ///
     /// # Errors
     /// If the file cannot be read.
     pub fn extra_files(&self) -> Result<Vec<ExtraFile>> {
-        if self.reference_table.is_some() { Ok(Vec::new()) } else { reference::extra_files(self.reference_name()) }
+        let mut files = self.training.extra_files();
+        if self.reference_table.is_none() {
+            files.extend(reference::extra_files(self.reference_name())?);
+        }
+        Ok(files)
     }
 
     /// Returns the files that the rule uses, which outputs must not replace.
     pub fn side_inputs(&self) -> Vec<SideInput> {
         let name = self.reference_name();
         let is_file = reference::is_file(name) && self.reference_table.is_none();
-        if is_file { vec![SideInput::new(Setting::Reference, name)] } else { Vec::new() }
+        let own = is_file.then(|| SideInput::new(Setting::Reference, name));
+        own.into_iter().chain(self.training.side_inputs()).collect()
     }
 
     /// Records the settings on which labels depend, including defaults.
@@ -282,6 +337,7 @@ impl RuleSettings {
         let traded = self.rule == Balance || self.rule == Learned && (self.gamma.is_some() || self.penalty.is_some());
         into.rule = Some(self.rule.name().into());
         into.reference = self.rule.has_reference().then(|| self.reference_name().to_owned());
+        into.training_shares = self.training.is_given().then(|| self.training.name().to_owned());
         into.gamma = traded.then(|| self.gamma.unwrap_or(GAMMA));
         into.penalty = traded.then(|| self.penalty.unwrap_or_default().name().to_owned());
         if self.rule == Threshold {
@@ -345,8 +401,11 @@ impl RuleSettings {
     ///
     /// # Errors
     /// If there are such settings.
-    pub fn check(&self, by_group: bool) -> Result<()> {
+    pub fn check(&self, by_group: bool, has_truth: bool) -> Result<()> {
         reference::check_table(self.reference.as_deref(), self.reference_table.as_ref())?;
+        let nested = (!self.nested.is_empty()).then_some(Setting::Nested);
+        let by = by_group.then_some(Setting::By).or(nested);
+        self.training.check(self.reference_name(), by, has_truth)?;
         if self.reference_table.is_some() && !self.rule.has_reference() {
             let problem = format!(": {} has no reference; leave it out, or use ", self.rule.name());
             return Err(Error::Settings(Message::from(Setting::Reference) + problem + Setting::Rule.with("match")));

@@ -3,7 +3,7 @@
 
 use apportion::calibrate::{Calibration, CrossFit, Fitted, Method, Quality};
 use apportion::seed::{below, hash, key_of_text};
-use apportion::{Classes, Error, Keys, Label, Matrix, Scores, UNCODED};
+use apportion::{Classes, Error, Groups, Keys, Label, Matrix, Scores, UNCODED};
 
 const METHODS: [Method; 2] = [Method::Logistic, Method::Isotonic];
 
@@ -343,4 +343,149 @@ fn constant_and_extreme_scores_are_calibrated() {
         let right = values.chunks_exact(3).zip(&truth).all(|(row, &truth)| row[usize::from(truth)] > 0.999);
         assert!(right, "{method:?}: {values:?}");
     }
+}
+
+/// People in groups whose intercepts differ by `shifts`; group g has g + 1 parts of the people.
+struct Grouped {
+    people: People,
+    codes: Vec<u32>,
+    names: Vec<String>,
+}
+
+impl Grouped {
+    fn new(rows: usize, seed: u64, shifts: &[[f64; 3]]) -> Grouped {
+        let parts = (shifts.len() * (shifts.len() + 1) / 2) as u64;
+        let of = |row: u64| {
+            let part = below(hash(seed, row, 50), parts);
+            (0..shifts.len() as u64).find(|&group| part < (group + 1) * (group + 2) / 2).unwrap()
+        };
+        let codes: Vec<u32> = (0..rows as u64).map(|row| of(row) as u32).collect();
+        let mut all = people(rows, seed, IDENTITY, [0.0; 3]);
+        // The truth is drawn again with the intercepts of the group.
+        for row in 0..rows {
+            let shift = shifts[codes[row] as usize];
+            let logits = [0, 1, 2].map(|class| all.row(row)[class] * f64::exp(shift[class]));
+            let (sum, mut left): (f64, f64) = (logits.iter().sum(), uniform(seed, row as u64, 60));
+            let class = logits.iter().position(|logit| {
+                left -= logit / sum;
+                left < 0.0
+            });
+            all.truth[row] = class.unwrap_or(2) as Label;
+        }
+        Grouped { people: all, codes, names: (0..shifts.len()).map(|group| format!("group {group}")).collect() }
+    }
+
+    fn table(&self) -> Scores<'_> {
+        self.people.table().with_groups(Groups { codes: &self.codes, names: &self.names }).unwrap()
+    }
+}
+
+fn log_loss(people: &People, scores: &[f64]) -> f64 {
+    let rows = scores.chunks_exact(3).zip(&people.truth);
+    rows.map(|(row, &truth)| -row[usize::from(truth)].ln()).sum::<f64>() / people.truth.len() as f64
+}
+
+/// Shifts with mean zero for each class.
+fn shifts(groups: usize, size: f64) -> Vec<[f64; 3]> {
+    let draw = |group: usize, class: u64| size * (2.0 * uniform(77, group as u64, class) - 1.0);
+    let all: Vec<[f64; 3]> = (0..groups).map(|group| [0, 1, 2].map(|class| draw(group, class))).collect();
+    let mean = [0, 1, 2].map(|class: usize| all.iter().map(|own| own[class]).sum::<f64>() / groups as f64);
+    all.into_iter().map(|own| [0, 1, 2].map(|class| own[class] - mean[class])).collect()
+}
+
+#[test]
+fn group_intercepts_are_at_the_maximum_of_likelihood_and_prior() {
+    let own = Grouped::new(3000, 31, &shifts(12, 1.0));
+    let calibration = Calibration::fit_by_group(&own.table()).unwrap();
+    let groups = calibration.groups().unwrap();
+    assert!(groups.deviation > 0.2 && groups.intercepts.len() == 12, "{groups:?}");
+    let fitted = calibration.apply_rows(&own.table(), 0..3000).unwrap();
+    for (code, name) in own.names.iter().enumerate() {
+        let intercepts = &groups.intercepts[name];
+        assert!(intercepts.iter().sum::<f64>().abs() < 1e-9);
+        for class in 0..3 {
+            let rows = (0..3000).filter(|&row| own.codes[row] as usize == code);
+            let residual = |row: usize| {
+                fitted[row * 3 + class] - if usize::from(own.people.truth[row]) == class { 1.0 } else { 0.0 }
+            };
+            let slope = rows.map(residual).sum::<f64>() + intercepts[class] / groups.deviation.powi(2);
+            assert!(slope.abs() < 1e-6, "{name}, class {class}: {slope}");
+        }
+    }
+}
+
+#[test]
+fn group_intercepts_are_found_and_small_groups_shrink() {
+    let truth = shifts(12, 1.0);
+    let own = Grouped::new(60_000, 33, &truth);
+    let found = Calibration::fit_by_group(&own.table()).unwrap().groups().unwrap().clone();
+    let variance = truth.iter().flatten().map(|own| own * own).sum::<f64>() / 36.0;
+    assert!((0.6..1.6).contains(&(found.deviation / variance.sqrt())), "{} {variance}", found.deviation);
+    for (code, shift) in truth.iter().enumerate().skip(6) {
+        let mean = shift.iter().sum::<f64>() / 3.0;
+        for class in 0..3 {
+            let off = found.intercepts[&own.names[code]][class] - (shift[class] - mean);
+            assert!(off.abs() < 0.2, "group {code}, class {class}: {off}");
+        }
+    }
+    // The same groups with few people: their intercepts are closer to zero than without a prior.
+    let few = Grouped::new(300, 35, &truth);
+    let shrunk = Calibration::fit_by_group(&few.table()).unwrap().groups().unwrap().clone();
+    let size = |own: &[f64]| own.iter().map(|own| own * own).sum::<f64>().sqrt();
+    let smallest = size(&shrunk.intercepts["group 0"]);
+    assert!(smallest < 0.7 * size(&shrunk.intercepts["group 11"]).max(0.5), "{shrunk:?}");
+}
+
+#[test]
+fn groups_improve_other_rows_if_they_differ_and_do_no_harm_otherwise() {
+    for (size, seed) in [(1.0, 41), (0.0, 43)] {
+        let shifts = shifts(20, size);
+        let (own, others) = (Grouped::new(4000, seed, &shifts), Grouped::new(20_000, seed + 1, &shifts));
+        let overall = Calibration::fit(&own.table(), Method::Logistic).unwrap();
+        let by_group = Calibration::fit_by_group(&own.table()).unwrap();
+        let loss = |calibration: &Calibration| {
+            log_loss(&others.people, &calibration.apply_rows(&others.table(), 0..20_000).unwrap())
+        };
+        let (overall, by_group) = (loss(&overall), loss(&by_group));
+        println!("size {size}: log loss {overall:.4} overall, {by_group:.4} by group");
+        match size > 0.0 {
+            true => assert!(by_group < overall - 0.02, "{overall} {by_group}"),
+            false => assert!(by_group < overall + 0.0005, "{overall} {by_group}"),
+        }
+    }
+}
+
+#[test]
+fn calibrations_by_group_do_not_depend_on_order_and_are_saved() {
+    let own = Grouped::new(2000, 51, &shifts(5, 1.0));
+    let (shuffled, order) = own.people.shuffled(3);
+    // Other codes for the same groups.
+    let names: Vec<String> = own.names.iter().rev().cloned().collect();
+    let codes = order.iter().map(|&row| 4 - own.codes[row]).collect();
+    let other = Grouped { people: shuffled, codes, names };
+    let (one, two) =
+        (CrossFit::fit_by_group(&own.table(), 3).unwrap(), CrossFit::fit_by_group(&other.table(), 3).unwrap());
+    assert_eq!(one, two);
+    let (before, after) =
+        (one.apply_rows(&own.table(), 0..2000).unwrap(), two.apply_rows(&other.table(), 0..2000).unwrap());
+    for (position, &row) in order.iter().enumerate() {
+        assert_eq!(before[row * 3..][..3], after[position * 3..][..3]);
+    }
+    let saved = one.overall().clone().with_group_columns(vec!["county".into()]);
+    let json = serde_json::to_string(&saved).unwrap();
+    assert_eq!(serde_json::from_str::<Calibration>(&json).unwrap(), saved);
+    for (found, wrong) in [
+        ("\"deviation\":", "\"deviation\":-"),
+        ("\"group 1\":[", "\"group 1\":[1.0,"),
+        ("\"logistic\"", "\"isotonic\""),
+    ] {
+        assert!(json.contains(found), "{json}");
+        assert!(serde_json::from_str::<Calibration>(&json.replace(found, wrong)).is_err(), "{wrong}");
+    }
+    // A group that is not in the calibration, and a table without groups, use the intercepts of all rows.
+    let unknown = Grouped { names: (5..10).map(|group| format!("group {group}")).collect(), ..own };
+    let rows = saved.apply_rows(&unknown.table(), 0..10).unwrap();
+    assert_eq!(rows, saved.apply_rows(&unknown.people.table(), 0..10).unwrap());
+    assert_ne!(rows, before[..30]);
+    assert!(Calibration::fit_by_group(&unknown.people.table()).is_err());
 }

@@ -8,7 +8,7 @@ use apportion_io::quoted;
 
 use super::Request;
 use crate::protect::SideInput;
-use crate::{Context, Error, Result, reference};
+use crate::{Context, Error, Result, estimated_reference, reference};
 
 /// The shares of all rows, and those of each group if they differ.
 #[derive(Debug, Default)]
@@ -27,7 +27,14 @@ impl Request {
                                it out, or use a file of known shares";
                 Err(Error::Settings(Message::from(Setting::Reference.with(name)) + problem))
             }
-            None => Ok(()),
+            None => match self.reference.as_deref().filter(|name| estimated_reference::method(name).is_some()) {
+                Some(name) => {
+                    let problem = ": labels can match this estimate, but an audit compares them with known shares; leave it out, \
+                                   or use a file of known shares";
+                    Err(Error::Settings(Message::from(Setting::Reference.with(name)) + problem))
+                }
+                None => Ok(()),
+            },
         }
     }
 

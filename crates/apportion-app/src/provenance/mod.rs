@@ -67,6 +67,9 @@ pub struct Provenance {
     /// The targets of the labels, if the rule has a reference.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub targets: Option<Targets>,
+    /// The share of each class in the reference, if it was estimated.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reference_shares: Option<Vec<f64>>,
     /// The decision, as saved by `fit`, unless it is large.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<Decision>"))]
@@ -85,8 +88,8 @@ pub struct Provenance {
 pub struct InputFile {
     /// The name, as given by the user.
     pub name: String,
-    /// The role: `scores`, `people`, `reference`, `decision`, `calibration`, `margin`, `table`, `outlines` or
-    /// `config`.
+    /// The role: `scores`, `people`, `reference`, `training shares`, `decision`, `calibration`, `margin`, `table`,
+    /// `outlines` or `config`.
     pub role: String,
     /// The number of rows, if it is a table.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -219,6 +222,7 @@ impl Provenance {
             counts: None,
             unlabeled: None,
             targets: None,
+            reference_shares: None,
             decision: None,
             decision_omitted: None,
             certificate: None,

@@ -18,6 +18,9 @@ pub struct Recorded {
     /// The reference, by name or path.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reference: Option<String>,
+    /// The training shares of the reference `em`: the path, or the name of a table in memory.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub training_shares: Option<String>,
     /// The weight of accuracy in balance.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gamma: Option<f64>,
@@ -179,7 +182,7 @@ impl Recorded {
             };
         }
         replace! {
-            Rule: rule; Reference: reference; Gamma: gamma; Penalty: penalty; At: at at_by_class; K: k;
+            Rule: rule; Reference: reference; TrainingShares: training_shares; Gamma: gamma; Penalty: penalty; At: at at_by_class; K: k;
             Draws: draws; Coverage: coverage; AtLeast: at_least; AtMost: at_most; Tolerance: tolerance;
             By: by; Nested: nested; UnknownGroups: unknown_groups; FromSample: from_sample; Learner: learner; TrainRows: train_rows;
             Encoding: encoding; Delimiter: delimiter; Sheet: sheet; Scores: scores; Classes: classes; Normalize: normalize; Id: id; Count: count;

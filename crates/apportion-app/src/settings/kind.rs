@@ -27,7 +27,7 @@ pub enum Kind {
     Text,
     /// A report: a file that ends in .html or .md.
     Report,
-    /// The reference: one of three names, or a file.
+    /// The reference: one of five names, or a file.
     Reference,
     /// Several texts.
     List,
@@ -266,7 +266,7 @@ fn reference(text: &str) -> Read<()> {
         return Ok(());
     }
     Err(format!(
-        "it must be posterior, truth, uniform or a file{}; there is no such file",
+        "it must be posterior, truth, uniform, em, pacc or a file{}; there is no such file",
         did_you_mean(text, REFERENCES)
     ))
 }

@@ -83,6 +83,18 @@ const UNCODED: Declaration = setting(
 )
 .default("Uncoded=keep");
 
+const TRAINING_SHARES: Declaration = setting(
+    Setting::TrainingShares,
+    Kind::Text,
+    "FILE",
+    &[
+        T("Class shares of the population that the scores describe, for "),
+        S(Setting::Reference),
+        T(" em: a file with the \
+         columns class,share"),
+    ],
+);
+
 pub(super) static GROUPS: &[Group] = &[
     Group {
         heading: "Rule",
@@ -147,11 +159,13 @@ pub(super) static GROUPS: &[Group] = &[
             setting(
                 Setting::Reference,
                 Kind::Reference,
-                "posterior|truth|uniform|FILE",
-                &[T("Distribution that the labels should have; a file has the columns class,share (and group) \
-                     [default: posterior]")],
+                "posterior|truth|uniform|em|pacc|FILE",
+                &[T("Distribution that the labels should have; a file has the columns class,share (and group). em estimates it \
+                     from the scores and "), S(Setting::TrainingShares), T(", pacc from rows with known "), S(Setting::Truth),
+                  T(" [default: posterior]")],
             )
             .rules(&[Match, Balance, Learned]),
+            TRAINING_SHARES.rules(&[Match, Balance, Learned]),
             setting(
                 Setting::AtLeast,
                 Kind::Bounds,
@@ -188,10 +202,12 @@ pub(super) static GROUPS: &[Group] = &[
             setting(
                 Setting::Reference,
                 Kind::Reference,
-                "posterior|truth|uniform|FILE",
-                &[T("Distribution that the labels should have; a file has the columns class,share (and group)")],
+                "posterior|truth|uniform|em|pacc|FILE",
+                &[T("Distribution that the labels should have; a file has the columns class,share (and group). em estimates it \
+                     from the scores and "), S(Setting::TrainingShares), T(", pacc from rows with known "), S(Setting::Truth)],
             )
             .default("posterior"),
+            TRAINING_SHARES,
             setting(
                 Setting::Points,
                 Kind::Whole(2, 1_000_000),

@@ -100,6 +100,19 @@ pub(super) static GROUPS: &[Group] = &[
         )],
     },
     Group {
+        heading: "Calibration",
+        jobs: &[Calibrate],
+        settings: &[setting(
+            Setting::By,
+            Kind::List,
+            "COL[,COL]",
+            &[T(
+                "logistic: columns that together define a group. Each group has its own intercepts, and those of small \
+                 groups shrink to those of all rows",
+            )],
+        )],
+    },
+    Group {
         heading: "Input",
         jobs: &[Label, Audit, Compare, Disparity, Frontier, Fit, Apply, Calibrate, Verify, Predict, Explain],
         settings: &[

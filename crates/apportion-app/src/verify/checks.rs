@@ -6,7 +6,7 @@ use std::path::Path;
 
 use apportion::text::{Message, Setting};
 use apportion::verify::{AllowedCounts, Unit, Verified, nearer, rounded_to_first};
-use apportion::{Certificate, Classes, Penalty};
+use apportion::{Certificate, Classes, Penalty, Reference};
 use apportion_io::{Input, MemoryTable, RowReader};
 
 use super::expected::Expected;
@@ -16,7 +16,7 @@ use super::settings::{Kind, LabelSettings};
 use super::stop::{Checked, differs};
 use super::{NotChecked, Response};
 use crate::provenance::{Provenance, SavedCertificate, sha256};
-use crate::{Context, text};
+use crate::{Context, Error, Result, text};
 
 /// The findings so far.
 #[derive(Clone, Debug, Default)]
@@ -47,6 +47,8 @@ pub(super) struct Facts<'a> {
     pub(super) output_name: &'a str,
     /// Shares in memory, instead of the reference file.
     pub(super) reference_table: Option<&'a MemoryTable>,
+    /// The reference, if it is estimated from the scores.
+    pub(super) estimated: Result<Option<Reference>>,
 }
 
 impl Findings {
@@ -57,10 +59,10 @@ impl Findings {
         check_all_files(facts)?;
         check_reference(facts)?;
         let expected = match facts.kind {
-            Kind::Joint => match Expected::new(facts.settings, facts.classes, facts.reference_table) {
+            Kind::Joint => match self.expected(facts) {
                 Ok(expected) => Some(expected),
-                Err(error) => {
-                    self.skip("the targets", error.message());
+                Err(why) => {
+                    self.skip("the targets", why);
                     None
                 }
             },
@@ -70,6 +72,17 @@ impl Findings {
         self.check_decision(facts)?;
         self.check_provenance(facts, &verified)?;
         self.check_files(facts)
+    }
+
+    /// Returns the expected labels of a joint rule, or why they are unknown.
+    fn expected(&mut self, facts: &Facts<'_>) -> std::result::Result<Expected, Message> {
+        let estimated = facts.estimated.as_ref().map_err(Error::message)?;
+        let expected = Expected::new(facts.settings, facts.classes, facts.reference_table, estimated.clone());
+        let expected = expected.map_err(|error| error.message())?;
+        if estimated.is_some() {
+            self.checks.push("the reference was estimated again from the scores".into());
+        }
+        Ok(expected)
     }
 
     fn skip(&mut self, what: &str, why: impl Into<Message>) {
@@ -399,21 +412,22 @@ fn check_all_files(facts: &Facts<'_>) -> Checked<()> {
     Ok(())
 }
 
-/// Refuses a reference that differs from the provenance, because its targets would differ.
+/// Refuses a reference or training shares that differ from the provenance, because the targets would differ.
 fn check_reference(facts: &Facts<'_>) -> Checked<()> {
     let inputs = facts.provenance.map_or(&[][..], |own| &own.inputs);
-    let name = facts.settings.recorded.reference.as_ref();
-    let recorded = inputs.iter().find(|input| input.role == "reference" && Some(&input.name) == name);
-    let recorded = recorded.filter(|_| facts.reference_table.is_none());
-    let Some((name, expected)) = recorded.and_then(|own| Some((&own.name, own.sha256.as_ref()?))) else {
-        return Ok(());
-    };
-    match sha256(Path::new(name)) {
-        Ok(found) if found != *expected => Err(differs(format!(
-            "{name}: the reference has changed since the labels were made (its SHA-256 differs from the provenance)"
-        ))),
-        _ => Ok(()),
+    let own = &facts.settings.recorded;
+    let reference = own.reference.as_ref().filter(|_| facts.reference_table.is_none());
+    for (role, name) in [("reference", reference), ("training shares", own.training_shares.as_ref())] {
+        let recorded = inputs.iter().find(|input| input.role == role && Some(&input.name) == name);
+        let Some((name, expected)) = recorded.and_then(|own| Some((&own.name, own.sha256.as_ref()?))) else { continue };
+        if sha256(Path::new(name)).is_ok_and(|found| found != *expected) {
+            let verb = if role == "reference" { "has" } else { "have" };
+            return Err(differs(format!(
+                "{name}: the {role} {verb} changed since the labels were made (its SHA-256 differs from the provenance)"
+            )));
+        }
     }
+    Ok(())
 }
 
 /// Returns how the labels were made, or what is assumed if the output does not say it.
@@ -422,6 +436,7 @@ fn asked(facts: &Facts<'_>) -> Option<String> {
     let Some(rule) = &settings.rule else { return facts.provenance.is_none().then(|| assumed(facts)) };
     let mut parts = vec![format!("rule {rule}")];
     parts.extend(settings.reference.as_ref().map(|reference| format!("reference {reference}")));
+    parts.extend(settings.training_shares.as_ref().map(|shares| format!("training shares {shares}")));
     parts.extend(settings.gamma.map(|gamma| format!("gamma {gamma}")));
     parts.extend(settings.penalty.as_ref().map(|penalty| format!("penalty {penalty}")));
     parts.extend(settings.coverage.map(|coverage| format!("coverage {coverage}")));

@@ -33,7 +33,13 @@ pub(super) struct Expected {
 }
 
 impl Expected {
-    pub(super) fn new(settings: &LabelSettings, classes: &Classes, shares: Option<&MemoryTable>) -> Result<Expected> {
+    /// Returns the expected labels; `estimated` is the reference if it is estimated from the scores.
+    pub(super) fn new(
+        settings: &LabelSettings,
+        classes: &Classes,
+        shares: Option<&MemoryTable>,
+        estimated: Option<Reference>,
+    ) -> Result<Expected> {
         let own = &settings.recorded;
         let name = own.reference.as_deref();
         reference::check_table(name, shares)?;
@@ -41,7 +47,10 @@ impl Expected {
         if shares.is_none() && reference::is_file(name) && !Path::new(name).is_file() {
             return Err(Error::data(format!("the reference file {name:?} was not found")));
         }
-        let reference = reference::read(name, shares, classes, settings.groups(), &Context::default())?;
+        let reference = match estimated {
+            Some(estimated) => estimated,
+            None => reference::read(name, shares, classes, settings.groups(), &Context::default())?,
+        };
         let penalty = settings.penalty()?;
         let is_balance = settings.rule == Some(RuleName::Balance);
         Ok(Expected {

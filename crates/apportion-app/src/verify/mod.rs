@@ -158,6 +158,10 @@ fn verify(request: &Request, context: &Context, findings: &mut Findings) -> Chec
         let problem = format!("the input has no such row; it ends after {}", counted(pass.rows, "row", "rows"));
         return Err(differs(format!("{place}: {problem}")));
     }
+    let estimated = match kind {
+        Kind::Joint => settings.estimated_reference(&table_options, &input),
+        Kind::Decided | Kind::Unknown => Ok(None),
+    };
     findings.check(&Facts {
         settings: &settings,
         has_given_settings: provenance.as_ref().is_none_or(|own| own.options != settings.recorded),
@@ -170,6 +174,7 @@ fn verify(request: &Request, context: &Context, findings: &mut Findings) -> Chec
         input: &input,
         output_name: &output.name(0).display().to_string(),
         reference_table: request.reference_table.as_ref(),
+        estimated,
     })
 }
 

@@ -2,8 +2,8 @@
 
 use apportion::rule::Thresholds;
 use apportion::text::{Message, Setting};
-use apportion::{Classes, Decision, Matrix, Penalty, Rule, Scores, Settings};
-use apportion_io::{ClassColumn, Input, TableOptions};
+use apportion::{Classes, Decision, Matrix, Penalty, Reference, Rule, Scores, Settings};
+use apportion_io::{ClassColumn, Input, Table, TableOptions};
 use serde::Deserialize;
 use serde::de::IntoDeserializer;
 use serde::de::value::{Error as NameError, StrDeserializer};
@@ -11,14 +11,16 @@ use serde::de::value::{Error as NameError, StrDeserializer};
 use super::Request;
 use super::stop::{Checked, differs};
 use crate::class_map::ClassMap;
+use crate::estimated_reference::TrainingShares;
 use crate::provenance::{Provenance, Recorded};
 use crate::rule::RuleName;
-use crate::{Error, Result, memory, table};
+use crate::{Context, Error, Result, estimated_reference, memory, table};
 
 /// Settings that need a rule. If one of them is given and the rule is unknown, the default rule is assumed.
-const OF_RULES: [Setting; 9] = [
+const OF_RULES: [Setting; 10] = [
     Setting::Rule,
     Setting::Reference,
+    Setting::TrainingShares,
     Setting::Gamma,
     Setting::Penalty,
     Setting::Coverage,
@@ -57,6 +59,7 @@ impl LabelSettings {
         if recorded.rule.is_none() && provenance.is_none() && OF_RULES.iter().any(given) {
             recorded.rule = own.rule.clone().or_else(|| Some(RuleName::Match.name().into()));
             recorded.reference.clone_from(&own.reference);
+            recorded.training_shares.clone_from(&own.training_shares);
             (recorded.gamma, recorded.penalty) = (own.gamma, own.penalty.clone());
         } else if given(&Setting::Rule) {
             recorded.gamma = own.gamma.or(recorded.gamma);
@@ -163,6 +166,22 @@ impl LabelSettings {
             memory: request.memory.unwrap_or_else(memory::default),
             ..TableOptions::default()
         })
+    }
+}
+
+impl LabelSettings {
+    /// Estimates the reference again from the scores; `None` if it was not estimated.
+    pub(super) fn estimated_reference(&self, options: &TableOptions, input: &Input) -> Result<Option<Reference>> {
+        let own = &self.recorded;
+        let name = own.reference.as_deref().unwrap_or_default();
+        if estimated_reference::method(name).is_none() {
+            return Ok(None);
+        }
+        let training = TrainingShares { training_shares: own.training_shares.clone(), training_table: None };
+        training.check(name, None, own.truth.is_some())?;
+        let table = Table::read(input, options)?;
+        let estimated = training.estimate_with(name, &table, &table.scores()?, None, &Context::default())?;
+        Ok(estimated.map(|own| own.estimate.reference()))
     }
 }
 

@@ -198,7 +198,7 @@ struct Figures {
 }
 
 /// Returns the central part of the values, by linear interpolation; `None` without values.
-fn percentile(mut values: Vec<f64>, level: f64) -> Option<Interval> {
+pub(crate) fn percentile(mut values: Vec<f64>, level: f64) -> Option<Interval> {
     values.sort_by(f64::total_cmp);
     let last = values.len().checked_sub(1)?;
     let at = |part: f64| {

@@ -50,7 +50,7 @@ mod totals;
 mod uncoded;
 
 pub use drift::Drift;
-pub(crate) use intervals::{Draws, NORMAL, wilson_at};
+pub(crate) use intervals::{Draws, NORMAL, percentile, wilson_at};
 pub use options::{AuditOptions, Bootstrap, GroupMeasures, Measures};
 pub(crate) use read::read;
 pub use report::{

@@ -215,7 +215,7 @@ pub(super) fn softmax(logits: &mut [f64]) -> f64 {
 }
 
 /// Solves a system with a symmetric positive definite matrix, by Cholesky decomposition.
-fn solve(matrix: &mut [f64], right: &mut [f64]) {
+pub(super) fn solve(matrix: &mut [f64], right: &mut [f64]) {
     let n = right.len();
     for column in 0..n {
         let before = &matrix[column * n..column * n + column];

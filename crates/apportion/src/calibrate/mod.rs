@@ -14,21 +14,27 @@
 //! |---|---|
 //! | `sample` | the rows with known truth, in a fixed order |
 //! | `logistic`, `isotonic` | the two methods |
+//! | `groups` | intercepts of groups for the logistic method |
+//! | `shift` | estimates of class shares that differ from those behind the scores |
 //! | `quality` | calibration and accuracy of scores, to compare before and after |
 
+mod groups;
 mod isotonic;
 mod logistic;
 mod quality;
 mod sample;
+mod shift;
 
 use std::ops::Range;
 
 use rayon::prelude::*;
 
+pub use self::groups::GroupIntercepts;
 pub use self::isotonic::Curve;
 use self::logistic::{log_score, softmax};
 pub use self::quality::{ClassQuality, Quality};
 use self::sample::{Sample, not_calibrated};
+pub use self::shift::{ShareEstimate, ShareMethod};
 use crate::error::{Error, Result};
 use crate::kernel::GRID;
 use crate::scores::{Classes, Scores, UNCODED};
@@ -92,6 +98,7 @@ pub struct Calibration {
     classes: Classes,
     people: u64,
     fitted: Fitted,
+    groups: Option<GroupIntercepts>,
     scores: Vec<String>,
 }
 
@@ -160,6 +167,9 @@ struct Saved {
     people: u64,
     /// The method and its parameters.
     model: Fitted,
+    /// The intercepts of groups, if the calibration is by group.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    groups: Option<GroupIntercepts>,
 }
 
 /// A calibration has the schema of its saved form.
@@ -176,15 +186,15 @@ impl schemars::JsonSchema for Calibration {
 
 impl From<Calibration> for Saved {
     fn from(own: Calibration) -> Saved {
-        let Calibration { classes, people, fitted, scores } = own;
-        Saved { version: VERSION, classes, scores, people, model: fitted }
+        let Calibration { classes, people, fitted, groups, scores } = own;
+        Saved { version: VERSION, classes, scores, people, model: fitted, groups }
     }
 }
 
 impl TryFrom<Saved> for Calibration {
     type Error = Error;
     fn try_from(saved: Saved) -> Result<Calibration> {
-        let Saved { version, classes, scores, people, model: fitted } = saved;
+        let Saved { version, classes, scores, people, model: fitted, groups } = saved;
         let invalid = |problem: String| Err(Error::Calibration { problem });
         if version != VERSION {
             return invalid(format!("it has version {version}, but this program reads version {VERSION}"));
@@ -203,13 +213,24 @@ impl TryFrom<Saved> for Calibration {
                 (!is_sound).then_some("there must be one nondecreasing curve per class")
             }
         };
+        let is_group = |own: &Vec<f64>| own.len() == k && own.iter().all(is_number);
+        let is_sound = groups
+            .as_ref()
+            .is_none_or(|groups| (0.0..=MOST).contains(&groups.deviation) && groups.intercepts.values().all(is_group));
         match problem {
             Some(problem) => invalid(problem.into()),
+            None if !is_sound => invalid("each group must have one intercept per class, from −1000 to 1000".into()),
+            None if groups.is_some() && matches!(fitted, Fitted::Isotonic { .. }) => {
+                invalid("only a logistic calibration has intercepts of groups".into())
+            }
             None if !scores.is_empty() && scores.len() != k => {
                 invalid(format!("it has {} score columns for {k} classes", scores.len()))
             }
             // JSON readers may change the last digit; rounding to the grid restores it.
-            None => Ok(Calibration { classes, people, fitted: fitted.rounded(), scores }),
+            None => {
+                let groups = groups.map(GroupIntercepts::rounded);
+                Ok(Calibration { classes, people, fitted: fitted.rounded(), groups, scores })
+            }
         }
     }
 }
@@ -222,11 +243,27 @@ impl Calibration {
     /// [`Method::Logistic`].
     pub fn fit(scores: &Scores<'_>, method: Method) -> Result<Calibration> {
         let sample = Sample::new(scores, |_| 0)?;
-        Calibration::of(scores.classes(), &sample, None, method)
+        Calibration::of(scores.classes(), &sample, None, method, None)
+    }
+
+    /// Fits a logistic calibration with intercepts of the groups of the table, to the rows with known truth. The
+    /// intercepts of small groups shrink to those of all rows.
+    ///
+    /// # Errors
+    /// As [`fit`](Self::fit), or if the table has no groups.
+    pub fn fit_by_group(scores: &Scores<'_>) -> Result<Calibration> {
+        let sample = Sample::new(scores, |_| 0)?;
+        Calibration::of(scores.classes(), &sample, None, Method::Logistic, Some(group_names(scores)?))
     }
 
     /// Fits a calibration to the rows outside a fold, or to all of them.
-    fn of(classes: &Classes, sample: &Sample, without: Option<Fold>, method: Method) -> Result<Calibration> {
+    fn of(
+        classes: &Classes,
+        sample: &Sample,
+        without: Option<Fold>,
+        method: Method,
+        names: Option<&[String]>,
+    ) -> Result<Calibration> {
         let training = sample.without(without)?;
         let fitted = match method {
             Method::Logistic => {
@@ -242,13 +279,40 @@ impl Calibration {
             Method::Isotonic => Fitted::Isotonic { curves: isotonic::fit(&training) },
         };
         let people = training.by_class.iter().sum();
-        Ok(Calibration { classes: classes.clone(), people, fitted: fitted.rounded(), scores: Vec::new() })
+        let fitted = fitted.rounded();
+        let groups = match (&fitted, names) {
+            (Fitted::Logistic { weights, intercepts }, Some(names)) => {
+                Some(groups::fit(sample, without, names, weights, intercepts).rounded())
+            }
+            (Fitted::Logistic { .. }, None) | (Fitted::Isotonic { .. }, _) => None,
+        };
+        Ok(Calibration { classes: classes.clone(), people, fitted, groups, scores: Vec::new() })
     }
 
     /// Adds the names of the score columns of the fit.
     #[must_use]
     pub fn with_score_columns(self, scores: Vec<String>) -> Calibration {
         Calibration { scores, ..self }
+    }
+
+    /// Adds the names of the columns that define the groups.
+    #[must_use]
+    pub fn with_group_columns(mut self, columns: Vec<String>) -> Calibration {
+        if let Some(groups) = &mut self.groups {
+            groups.columns = columns;
+        }
+        self
+    }
+
+    /// Returns the intercepts of groups, if the calibration is by group.
+    pub fn groups(&self) -> Option<&GroupIntercepts> {
+        self.groups.as_ref()
+    }
+
+    /// Returns the intercepts of each group of a table, by code; `None` for groups that the calibration does not have.
+    fn of_groups(&self, scores: &Scores<'_>) -> Vec<Option<&[f64]>> {
+        let (Some(own), Some(groups)) = (&self.groups, scores.groups()) else { return Vec::new() };
+        groups.names.iter().map(|name| own.intercepts.get(name).map(Vec::as_slice)).collect()
     }
 
     /// Returns the score columns of the fit, in the order of the classes; empty if they are not known.
@@ -279,7 +343,8 @@ impl Calibration {
         &self.fitted
     }
 
-    /// Replaces the scores of a row by calibrated ones, which sum to one.
+    /// Replaces the scores of a row by calibrated ones, which sum to one. A calibration by group uses the intercepts of all
+    /// rows.
     ///
     /// # Errors
     /// If the number of scores is not the number of classes.
@@ -288,17 +353,20 @@ impl Calibration {
             let (found, expected) = (row.len(), self.classes.len());
             return Err(Error::Length { what: "the row of scores", found, expected });
         }
-        self.correct(row);
+        self.correct(row, None);
         Ok(())
     }
 
-    /// Replaces the scores of a row, one per class.
-    fn correct(&self, row: &mut [f64]) {
+    /// Replaces the scores of a row, one per class, with the intercepts of its group.
+    fn correct(&self, row: &mut [f64], group: Option<&[f64]>) {
         match &self.fitted {
             Fitted::Logistic { weights, intercepts } => {
                 let logs: Vec<f64> = row.iter().map(|&score| log_score(score)).collect();
                 for ((score, weights), intercept) in row.iter_mut().zip(weights).zip(intercepts) {
                     *score = weights.iter().zip(&logs).map(|(weight, log)| weight * log).sum::<f64>() + intercept;
+                }
+                if let Some(group) = group {
+                    row.iter_mut().zip(group).for_each(|(logit, own)| *logit += own);
                 }
                 softmax(row);
             }
@@ -317,7 +385,8 @@ impl Calibration {
     /// If the classes differ, or a score is invalid.
     pub fn apply_rows(&self, scores: &Scores<'_>, rows: Range<usize>) -> Result<Vec<f64>> {
         self.check_classes(scores)?;
-        corrected(scores, rows, |_| self)
+        let groups = self.of_groups(scores);
+        corrected(scores, rows, |row| (self, of_row(&groups, scores, row)))
     }
 
     fn check_classes(&self, scores: &Scores<'_>) -> Result<()> {
@@ -331,17 +400,32 @@ impl Calibration {
     }
 }
 
-/// Returns the scores of some rows, each corrected by its calibration.
+/// Returns the intercepts of the group of a row, from those of each group.
+fn of_row<'a>(groups: &[Option<&'a [f64]>], scores: &Scores<'_>, row: usize) -> Option<&'a [f64]> {
+    let code = scores.groups()?.codes[row];
+    groups.get(code as usize).copied().flatten()
+}
+
+/// Returns the names of the groups of a table.
+fn group_names<'a>(scores: &Scores<'a>) -> Result<&'a [String]> {
+    match scores.groups() {
+        Some(groups) => Ok(groups.names),
+        None => Err(not_calibrated("the table has no groups; add them with `Scores::with_groups`".into())),
+    }
+}
+
+/// Returns the scores of some rows, each corrected by its calibration and the intercepts of its group.
 fn corrected<'a>(
     scores: &Scores<'_>,
     rows: Range<usize>,
-    calibration: impl Fn(usize) -> &'a Calibration,
+    calibration: impl Fn(usize) -> (&'a Calibration, Option<&'a [f64]>),
 ) -> Result<Vec<f64>> {
     let mut values = Vec::with_capacity(rows.len() * scores.classes().len());
     scores.read_rows(rows, |index, row| {
         let start = values.len();
         values.extend(row.iter().map(|&units| GRID.value(units)));
-        calibration(index).correct(&mut values[start..]);
+        let (calibration, group) = calibration(index);
+        calibration.correct(&mut values[start..], group);
         Ok(())
     })?;
     Ok(values)
@@ -362,9 +446,22 @@ impl CrossFit {
     /// # Errors
     /// If a score is invalid, or a class does not occur in the truth outside a fold.
     pub fn fit(scores: &Scores<'_>, method: Method, seed: u64) -> Result<CrossFit> {
+        CrossFit::of(scores, method, seed, None)
+    }
+
+    /// Fits logistic models with intercepts of the groups of the table. The intercepts of small groups shrink to those of
+    /// all rows.
+    ///
+    /// # Errors
+    /// As [`fit`](Self::fit), or if the table has no groups.
+    pub fn fit_by_group(scores: &Scores<'_>, seed: u64) -> Result<CrossFit> {
+        CrossFit::of(scores, Method::Logistic, seed, Some(group_names(scores)?))
+    }
+
+    fn of(scores: &Scores<'_>, method: Method, seed: u64, names: Option<&[String]>) -> Result<CrossFit> {
         let keys = scores.keys();
         let sample = Sample::new(scores, |row| fold_of(seed, keys.of(row)))?;
-        let fit = |fold: Option<Fold>| Calibration::of(scores.classes(), &sample, fold, method);
+        let fit = |fold: Option<Fold>| Calibration::of(scores.classes(), &sample, fold, method, names);
         let overall = fit(None)?;
         let folds: Result<Vec<Calibration>> = (0..FOLDS).into_par_iter().map(|fold| fit(Some(fold))).collect();
         Ok(CrossFit { seed, overall, folds: folds? })
@@ -388,9 +485,14 @@ impl CrossFit {
     pub fn apply_rows(&self, scores: &Scores<'_>, rows: Range<usize>) -> Result<Vec<f64>> {
         self.overall.check_classes(scores)?;
         let keys = scores.keys();
+        let of_overall = self.overall.of_groups(scores);
+        let of_folds: Vec<_> = self.folds.iter().map(|fold| fold.of_groups(scores)).collect();
         corrected(scores, rows, |row| match scores.truth() {
-            Some(truth) if truth[row] != UNCODED => &self.folds[usize::from(fold_of(self.seed, keys.of(row)))],
-            _ => &self.overall,
+            Some(truth) if truth[row] != UNCODED => {
+                let fold = usize::from(fold_of(self.seed, keys.of(row)));
+                (&self.folds[fold], of_row(&of_folds[fold], scores, row))
+            }
+            _ => (&self.overall, of_row(&of_overall, scores, row)),
         })
     }
 }

@@ -3,6 +3,8 @@
 //! Rows are sorted by their scores, and rows with the same scores are merged. Sums over the sorted rows are therefore
 //! the same for any order of the table.
 
+use std::collections::BTreeMap;
+
 use rayon::prelude::*;
 
 use super::Fold;
@@ -14,6 +16,8 @@ use crate::scores::Scores;
 #[derive(Clone, Copy)]
 struct Entry {
     fold: Fold,
+    /// The code of the group; 0 without groups.
+    group: u32,
     truth: usize,
     people: u64,
 }
@@ -47,13 +51,15 @@ impl Sample {
         if k < 2 {
             return Err(not_calibrated("there is only one class; name the score columns of all classes".into()));
         }
+        let groups = scores.groups();
         let (values, entries) = read(
             scores,
             || (Vec::new(), Vec::new()),
             |(values, entries), index, row, people, truth| {
                 if let Some(truth) = truth.filter(|_| people > 0) {
                     values.extend_from_slice(row);
-                    entries.push(Entry { fold: fold(index), truth, people });
+                    let group = groups.map_or(0, |groups| groups.codes[index]);
+                    entries.push(Entry { fold: fold(index), group, truth, people });
                 }
             },
             |(values, entries), (more_values, more_entries)| {
@@ -94,6 +100,31 @@ impl Sample {
         }
         self.check(&by_class, fold)?;
         Ok(Training { rows: &self.rows, people, by_class })
+    }
+
+    /// Returns a row of scores.
+    pub(super) fn row(&self, row: usize) -> &[i64] {
+        let k = self.classes.len();
+        &self.rows[row * k..][..k]
+    }
+
+    /// Returns, for each group, the rows of the people outside a fold, with their number by true class.
+    pub(super) fn by_group(&self, fold: Option<Fold>) -> BTreeMap<u32, Vec<(usize, Vec<u64>)>> {
+        let mut groups: BTreeMap<u32, Vec<(usize, Vec<u64>)>> = BTreeMap::new();
+        let mut start = 0;
+        for (row, &end) in self.ends.iter().enumerate() {
+            for entry in self.entries[start..end].iter().filter(|entry| Some(entry.fold) != fold) {
+                let rows = groups.entry(entry.group).or_default();
+                if rows.last().is_none_or(|last| last.0 != row) {
+                    rows.push((row, vec![0; self.classes.len()]));
+                }
+                if let Some((_, people)) = rows.last_mut() {
+                    people[entry.truth] += entry.people;
+                }
+            }
+            start = end;
+        }
+        groups
     }
 
     /// Refuses people among whom a class does not occur.

@@ -49,6 +49,7 @@ settings! {
     // Rules.
     Rule "rule"
     Reference "reference"
+    TrainingShares "training_shares"
     Gamma "gamma"
     Penalty "penalty"
     At "at"
