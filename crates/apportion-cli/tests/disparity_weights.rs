@@ -161,10 +161,10 @@ fn invalid_weights_name_the_row() {
         ("1,234", "it is ambiguous: 1234 or 1.234; write thousands without commas, and decimals with a point"),
     ] {
         write(["1", "1", weight, "2"]);
-        assert_eq!(refused(path, &line), format!("few.csv, row 3, column \"w\": {problem}"));
+        assert_eq!(refused(path, &line), format!("few.csv: row 3, column \"w\": {problem}"));
     }
     write(["0", "", "0", "0.0"]);
-    let message = misused(path, &line);
+    let message = refused(path, &line);
     let expected = "--weight: column \"w\": it is 0 or empty in every row with an outcome; name another column";
     assert_eq!(message, expected);
     write(["1", "2", "NA", "0"]);
