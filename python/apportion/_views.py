@@ -377,6 +377,30 @@ class Disparity(View):
         content: dict[str, Any] = self._content
         return content
 
+    @property
+    def regressions(self) -> pa.Table | None:
+        """The regressions with `controls` as a pyarrow table; None without `controls`.
+
+        A row per estimator and class, then per estimator and column of the controls:
+
+        - estimator, method, people: the name of the estimator or of the labels, its method, and its number of people.
+        - term: the class, or the column of the control.
+        - category: the category of the control, compared with the most frequent one; null for classes and numbers.
+        - against: the class to compare with; null for controls.
+        - estimate, error, low, high, p_value: the difference among people with equal controls, in units of the outcome (for
+          `regression="logistic"` the average marginal effect), its standard error, its 95% interval and its p-value. For
+          controls, the coefficient.
+        - odds_ratio: the odds ratio with `regression="logistic"`; null for controls.
+        - hidden: whether the estimates are null because they are from fewer than 5 people.
+
+        `details["regressions"]` also has the method in sentences that can be cited, and remarks.
+        """
+        content = self._content["regressions"]
+        if content is None:
+            return None
+        rows = [row for own in content["estimators"] for row in _regression_rows(own)]
+        return pa.Table.from_pylist(rows, schema=_REGRESSION_SCHEMA)
+
     def _rows(self) -> list[dict[str, Any]]:
         return [
             _estimate_row(estimator, value, own, self._content["against"])
@@ -384,6 +408,52 @@ class Disparity(View):
             for value in estimator["values"]
             for own in value["classes"]
         ]
+
+
+_REGRESSION_SCHEMA = pa.schema(
+    [
+        *((name, pa.string()) for name in ("estimator", "method")),
+        ("people", pa.int64()),
+        *((name, pa.string()) for name in ("term", "category", "against")),
+        *((name, pa.float64()) for name in ("estimate", "error", "low", "high", "p_value", "odds_ratio")),
+        ("hidden", pa.bool_()),
+    ]
+)
+
+
+def _regression_rows(estimator: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Returns the rows of a regression: of classes, then of controls."""
+
+    def row(term: str, effect: Mapping[str, Any] | None, **more: Any) -> dict[str, Any]:
+        own = effect or {}
+        interval = own.get("interval") or {}
+        return {
+            "estimator": estimator["name"],
+            "method": estimator["method"],
+            "people": estimator["people"],
+            "term": term,
+            "estimate": own.get("estimate"),
+            "error": own.get("error"),
+            "low": interval.get("low"),
+            "high": interval.get("high"),
+            "p_value": own.get("p_value"),
+            **more,
+        }
+
+    classes = [
+        row(
+            own["class"],
+            own["gap"],
+            against=own["against"],
+            odds_ratio=(own["odds_ratio"] or {}).get("ratio"),
+            hidden=own["hidden"],
+        )
+        for own in estimator["classes"]
+    ]
+    controls = [
+        row(own["column"], own["effect"], category=own["category"], hidden=own["hidden"]) for own in estimator["controls"]
+    ]
+    return classes + controls
 
 
 def _estimate_row(
@@ -549,6 +619,9 @@ def disparity(
     pooling: str | None = None,
     no_bootstrap: bool | None = None,
     small_cells: str | None = None,
+    controls: Sequence[str] | str | None = None,
+    cluster: str | None = None,
+    regression: str | None = None,
     **options: Any,
 ) -> Disparity:
     """Compares an outcome between classes with every estimator: labels of several rules, weighted, imputed, linear, BIRDiE, bounds.
@@ -578,14 +651,21 @@ def disparity(
         pooling: how BIRDiE combines the groups of `by`: "auto" (the default), "none" or "partial".
         no_bootstrap: skip the bootstrap: BIRDiE then has no standard errors and no intervals.
         small_cells: "hide" (the default) or "show" estimates with an effective sample size below 5.
+        controls: columns to hold constant in regressions of the outcome on class: numbers, or up to 100 categories
+            ("county:category" if the categories are numbers). See `Disparity.regressions`.
+        cluster: the column of clusters of people whose outcomes are related, for the standard errors of the regressions.
+        regression: "linear" (the default) or "logistic": the model of the outcome given class and controls.
         options: options of `label` for reading the table.
     """
     refuse_unknown("disparity", options, TABLE | {"count"})
-    given = {"scores": scores, "truth": truth, "by": by, "named": [outcome, weight, cells], **options}
+    names = [controls] if isinstance(controls, str) else list(controls or ())
+    columns = [name.removesuffix(":category") for name in names]
+    given = {"scores": scores, "truth": truth, "by": by, "named": [outcome, weight, cells, columns, cluster], **options}
     source, values = table(given, label=label)
     values |= {"label_map": label_map, **_outcome(source, outcome, outcome_value, weight, inference, cells, against)}
     values |= {"favorable": favorable, "baseline": baseline}
     values |= {"pooling": pooling, "no_bootstrap": no_bootstrap, "small_cells": small_cells}
+    values |= {"controls": controls, "cluster": cluster, "regression": regression}
     return Disparity(run("disparity", source, values, **rest(options, ("threads", "progress"))))
 
 

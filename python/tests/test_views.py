@@ -109,6 +109,26 @@ def test_survey_weights_are_a_column_or_values() -> None:
         apportion.disparity(people, voted, weight=-weights)
 
 
+def test_regressions_have_a_row_per_class_and_control() -> None:
+    people = apportion.simulate_normal(600, seed=2).to_pandas()
+    people = people.assign(age=[20 + row % 50 for row in range(600)], region=[f"r{row % 7}" for row in range(600)])
+    voted = [1, 0, 1] * 200
+    assert apportion.disparity(people, voted).regressions is None
+    disparity = apportion.disparity(people, voted, truth="truth", controls=["age", "region"], cluster="region")
+    assert disparity.regressions is not None
+    rows = disparity.regressions.to_pylist()
+    assert {row["estimator"] for row in rows} >= {"truth", "argmax", "weighted", "imputed", "linear"}
+    truth = [row for row in rows if row["estimator"] == "truth"]
+    assert [row["category"] for row in truth if row["term"] == "region"] == [f"r{place}" for place in range(1, 7)]
+    for row in rows:
+        if row["p_value"] is not None:
+            assert 0 <= row["p_value"] <= 1 and row["low"] < row["estimate"] < row["high"]
+    logistic = apportion.disparity(people, voted, controls="age", regression="logistic").regressions
+    assert logistic is not None and any(row["odds_ratio"] for row in logistic.to_pylist())
+    for name in disparity.regressions.column_names:
+        assert name in (apportion.Disparity.regressions.__doc__ or ""), f"{name} is not documented"
+
+
 def test_reports_compare_an_outcome(tmp_path: Path) -> None:
     people = apportion.simulate_normal(500, seed=1).to_pandas().assign(voted=["yes", "no"] * 250)
     audit = apportion.audit(people, apportion.label(people), outcome="voted")
