@@ -32,7 +32,7 @@ impl People {
             for _ in 0..people {
                 let class = drawn(chance, &shares);
                 let likelihood = |name: usize, class: usize| {
-                    if name % 3 == class { [0.25, 0.15][name / 3] / 1.0 } else { [0.1, 0.2][name / 3] }
+                    if name % 3 == class { [0.25, 0.15][name / 3] } else { [0.1, 0.2][name / 3] }
                 };
                 let norm = |class: usize| (0..6).map(|name| likelihood(name, class)).sum::<f64>();
                 let of: Vec<f64> = (0..6).map(|name| likelihood(name, class) / norm(class)).collect();
@@ -148,15 +148,16 @@ fn numbers_follow_a_plain_em_with_and_without_weights() {
                 p[row] = joint.map(|own| own / joint.iter().sum::<f64>());
             }
             for class in 0..3 {
-                let (mut squares, mut all) = (prior[class].1, 1.0);
+                let (mut squares, mut all) = (0.1 * prior[class].1, 0.1);
                 for group in 0..3 {
                     let rows = || (0..rows).filter(|&row| people.groups[row] as usize == group);
                     let of: f64 = rows().map(|row| weights[row] * p[row][class]).sum();
                     let sum: f64 = rows().map(|row| weights[row] * p[row][class] * numbers[row]).sum();
-                    let mean = (sum + prior[class].0) / (of + 1.0);
+                    let mean = (sum + 0.1 * prior[class].0) / (of + 0.1);
                     means[group][class] = mean;
-                    squares += rows().map(|row| weights[row] * p[row][class] * (numbers[row] - mean).powi(2)).sum::<f64>();
-                    squares += of * spreads[class] / (of + 1.0);
+                    squares +=
+                        rows().map(|row| weights[row] * p[row][class] * (numbers[row] - mean).powi(2)).sum::<f64>();
+                    squares += of * spreads[class] / (of + 0.1);
                     all += of;
                 }
                 spreads[class] = squares / all;
@@ -228,7 +229,8 @@ fn weighted_levels_follow_a_plain_em() {
         let all: f64 = (0..rows).map(|row| w(row) * p[row][class]).sum();
         let squares: f64 = (0..rows).map(|row| (w(row) * p[row][class]).powi(2)).sum();
         for level in 0..3 {
-            let hits: f64 = (0..rows).filter(|&row| usize::from(codes[row]) == level).map(|row| w(row) * p[row][class]).sum();
+            let hits: f64 =
+                (0..rows).filter(|&row| usize::from(codes[row]) == level).map(|row| w(row) * p[row][class]).sum();
             let found = estimate(&birdie, level, class);
             assert!((found - hits / all).abs() < 1e-6, "{level} {class}: {found} {}", hits / all);
             for group in 0..3 {
@@ -331,27 +333,32 @@ fn pooled_numbers_of_known_classes_are_a_random_intercept_model() {
 #[test]
 fn only_classes_with_few_people_per_group_are_pooled_by_default() {
     let mut chance = Chance::new(35);
-    let people = People::new(&mut chance, 12, 200);
+    let people = People::new(&mut chance, 12, 250);
     let rows = people.class.len();
-    let codes: Vec<u16> =
-        (0..rows).map(|row| u16::from(chance.unit() < [0.7, 0.4, 0.2][people.class[row]])).collect();
+    let codes: Vec<u16> = (0..rows).map(|row| u16::from(chance.unit() < [0.7, 0.4, 0.2][people.class[row]])).collect();
     let levels = names(&["no", "yes"]);
     let outcomes = Outcomes::levels(&codes, &levels).unwrap();
     let options = BirdieOptions { replicates: 0, ..BirdieOptions::default() };
     let birdie = people.fit(&outcomes, &options);
-    let few: Vec<bool> = birdie.people_per_group.iter().map(|&people| people < FEW_PER_GROUP).collect();
+    let few: Vec<bool> = birdie.identified_per_group.iter().map(|&people| people < FEW_PER_GROUP).collect();
     assert_eq!((birdie.pooled(), &few[..]), (&[false, false, true][..], &[false, false, true][..]));
+    for class in 0..3 {
+        let squares: f64 = people.q.iter().skip(class).step_by(3).map(|q| q * q).sum();
+        assert!((birdie.identified_per_group[class] - squares / 12.0).abs() < 1e-6);
+    }
     assert!(birdie.is_pooled() && birdie.converged);
     assert!(birdie.spread(1, 0).is_none() && birdie.spread(1, 2).is_some());
     let all = people.fit(&outcomes, &BirdieOptions { pooling: Pooling::Partial, ..options });
     assert_eq!(all.pooled(), [true; 3]);
 
-    // If the classes are known, the classes do not depend on each other: those that are not pooled are as without pooling.
-    let sure = People {
-        q: people.class.iter().flat_map(|&class| (0..3).map(move |own| f64::from(u8::from(own == class)))).collect(),
-        ..people
-    };
-    let (own, none) = (sure.fit(&outcomes, &options), sure.fit(&outcomes, &BirdieOptions { pooling: Pooling::None, ..options }));
+    // If the classes are known, they do not depend on each other: those that are not pooled are as without pooling.
+    let people = People::new(&mut chance, 12, 130);
+    let sure = |&class: &usize| (0..3).map(move |own| f64::from(u8::from(own == class)));
+    let sure = People { q: people.class.iter().flat_map(sure).collect(), ..people };
+    let codes = &codes[..sure.class.len()];
+    let outcomes = Outcomes::levels(codes, &levels).unwrap();
+    let (own, none) =
+        (sure.fit(&outcomes, &options), sure.fit(&outcomes, &BirdieOptions { pooling: Pooling::None, ..options }));
     assert_eq!(own.pooled(), [false, false, true]);
     let same = |class: usize| (0..12).all(|group| own.share(group, 1, class) == none.share(group, 1, class));
     assert_eq!([same(0), same(1), same(2)], [true, true, false]);

@@ -40,6 +40,8 @@ pub struct TableOptions {
     pub outcome: Option<OutcomeColumn>,
     /// The columns that together define a cell of similar people.
     pub cells: Vec<String>,
+    /// The columns that, together with those of the groups, define the groups of BIRDiE.
+    pub covariates: Vec<String>,
     /// Whether rows are divided by their sum.
     pub normalize: bool,
     /// Whether rows without truth are excluded.
@@ -63,6 +65,7 @@ impl Default for TableOptions {
             labels: Vec::new(),
             outcome: None,
             cells: Vec::new(),
+            covariates: Vec::new(),
             normalize: false,
             only_with_truth: false,
             skip_missing: false,
@@ -89,6 +92,8 @@ pub struct Table {
     pub(crate) outcome: Option<OutcomeValues>,
     /// The cell of each row, and the number of cells.
     pub(crate) cells: Option<(Vec<u32>, usize)>,
+    /// The combined values of groups and covariates, if there are covariates.
+    pub(crate) covariates: Option<GroupColumn>,
     pub(crate) counts: Option<Vec<u64>>,
     /// The files and their numbers of rows.
     pub(crate) files: Vec<(PathBuf, usize)>,
@@ -232,6 +237,11 @@ impl Table {
     /// Returns the cell of each row and the number of cells, if there are cell columns.
     pub fn cells(&self) -> Option<(&[u32], usize)> {
         self.cells.as_ref().map(|(ids, count)| (&ids[..], *count))
+    }
+
+    /// Returns the groups of rows with equal values of the group and covariate columns, if there are covariates.
+    pub fn covariate_groups(&self) -> Option<Groups<'_>> {
+        self.covariates.as_ref().map(|own| Groups { codes: &own.ids, names: &own.names })
     }
 
     /// Returns the number of rows in the table.

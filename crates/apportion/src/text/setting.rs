@@ -73,6 +73,7 @@ settings! {
     OutcomeValue "outcome_value"
     Cells "cells"
     Pooling "pooling"
+    Covariates "covariates"
     NoBootstrap "no_bootstrap"
     SmallCells "small_cells"
     Favorable "favorable"
@@ -82,6 +83,7 @@ settings! {
     Against "against"
     // Outputs.
     Output "output"
+    WriteScores "write_scores"
     Force "force"
     SafeCsv "safe_csv"
     OnlyLabel "only_label"

@@ -149,7 +149,6 @@ impl Sample {
 /// Draws a number from the standard normal distribution, by seed, replicate and index.
 fn draw_normal(index: usize, replicate: usize, options: &BirdieOptions) -> f64 {
     let salt = CENTERS + replicate as u64;
-    let unit =
-        |part: u64| (seed::hash(options.seed, 2 * index as u64 + part, salt) as f64 + 0.5) / 2f64.powi(64);
+    let unit = |part: u64| (seed::hash(options.seed, 2 * index as u64 + part, salt) as f64 + 0.5) / 2f64.powi(64);
     (-2.0 * unit(0).ln()).sqrt() * (std::f64::consts::TAU * unit(1)).cos()
 }

@@ -11,7 +11,7 @@
 
 use rayon::prelude::*;
 
-use super::model::{Likelihood, Model, information, normalize, pooled_variances, remove_own, unexplained};
+use super::model::{Likelihood, Model, add_product, information, normalize, pooled_variances, remove_own, unexplained};
 use super::rows::{Row, Rows, Shape, Sums};
 use crate::error::Result;
 use crate::kernel::GRID;
@@ -272,15 +272,13 @@ impl Levels {
     /// has this level, whose probability is P = Σ_r q_r θ_r: d dᵀ / (P (1 − P)) with d_r = q_r θ_r (1 − θ_r).
     fn information(&self, level: usize, shares: &[f64], rows: &Rows<'_>) -> Result<Vec<Vec<f64>>> {
         let (shape, k) = (self.shape, self.shape.classes);
-        information(&shape, rows, |row, slopes| {
+        information(&shape, rows, |row, matrix| {
             let group = row.cell / shape.levels;
             let shares = &shares[group * shape.stride() + level * k..][..k];
-            let mut sum = 0.0;
-            for ((slope, &share), &score) in slopes.iter_mut().zip(shares).zip(row.scores) {
-                sum += score * share;
-                *slope = score * share * (1.0 - share);
-            }
-            1.0 / (sum * (1.0 - sum)).max(1e-12)
+            let slope = |(&share, &score): (&f64, &f64)| score * share * (1.0 - share);
+            let sum: f64 = shares.iter().zip(row.scores).map(|(share, score)| score * share).sum();
+            let slopes: Vec<f64> = shares.iter().zip(row.scores).map(slope).collect();
+            add_product(&slopes, 1.0 / (sum * (1.0 - sum)).max(1e-12), matrix);
         })
     }
 }

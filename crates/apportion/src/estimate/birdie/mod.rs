@@ -41,7 +41,7 @@ use std::ops::Range;
 use super::figures::{Estimate, Mean};
 use super::outcomes::Outcomes;
 use crate::error::{Error, Result};
-use crate::kernel::GRID;
+use crate::kernel::{GRID, Grid};
 use crate::scores::{Scores, expect_length};
 use bootstrap::Resampled;
 use em::{Found, climb};
@@ -50,7 +50,8 @@ use model::{Likelihood, Model, Unchanged};
 use numbers::{Normals, Numbers};
 use rows::{MOMENTS, Rows, Shape, Source, Standard, Sums};
 
-/// With fewer expected people of a class per group, on average, the groups of the class are pooled partially by default.
+/// With fewer identified people of a class per group, on average, the groups of the class are pooled partially by default:
+/// see [`Birdie::identified_per_group`].
 pub const FEW_PER_GROUP: f64 = 20.0;
 
 /// Rounds of updates of the variances between groups, and the change of a standard deviation at which they end.
@@ -62,7 +63,7 @@ const STEADY: f64 = 2e-3;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Pooling {
-    /// Partial pooling for each class that has fewer than [`FEW_PER_GROUP`] expected people per group, on average.
+    /// Partial pooling for each class that has fewer than [`FEW_PER_GROUP`] identified people per group, on average.
     #[default]
     Auto,
     /// Separate estimates for each group.
@@ -123,6 +124,9 @@ pub struct Birdie {
     pub groups: usize,
     /// Expected people of each class per group, on average. With weights, people of the mean weight.
     pub people_per_group: Vec<f64>,
+    /// The part of them that the scores identify: Σ q² of each class per group, on average. Outcomes tell about as much
+    /// about a class as those of so many people of known class.
+    pub identified_per_group: Vec<f64>,
     estimates: Vec<Estimate>,
 }
 
@@ -148,17 +152,18 @@ impl Birdie {
         let standard = Standard::of(scores, outcomes);
         let source = Source::new(&shape, scores, outcomes, standard);
         let rows = Rows::of(&shape, source)?;
-        let unchanged = rows.pass(&shape, &Unchanged, Sums::new)?;
+        let unchanged = rows.pass(&shape, &Unchanged, Sums::with_squares)?;
         let present: Vec<bool> =
             unchanged.people.chunks_exact(shape.stride()).map(|own| own.iter().any(|&people| people > 0)).collect();
         let groups = present.iter().filter(|present| **present).count();
         let people_per_group = per_group(&shape, &unchanged, groups);
+        let identified_per_group = identified(&unchanged, groups);
         let is_pooled = |&people: &f64| match options.pooling {
             Pooling::Auto => groups > 1 && people > 0.0 && people < FEW_PER_GROUP,
             Pooling::None => false,
             Pooling::Partial => groups > 1,
         };
-        let pooled: Vec<bool> = people_per_group.iter().map(is_pooled).collect();
+        let pooled: Vec<bool> = identified_per_group.iter().map(is_pooled).collect();
         let fit = Fit { source, rows, unchanged, present, options };
         let birdie = Birdie {
             shape,
@@ -172,6 +177,7 @@ impl Birdie {
             is_sampled: false,
             groups,
             people_per_group,
+            identified_per_group,
             estimates: Vec::new(),
         };
         if are_numbers {
@@ -184,7 +190,7 @@ impl Birdie {
         Ok(Birdie { own: Own::Levels(own), variances: model.variances, ..birdie })
     }
 
-    /// Returns whether the groups of a class are pooled partially.
+    /// Returns whether the groups of any class are pooled partially.
     pub fn is_pooled(&self) -> bool {
         self.pooled.contains(&true)
     }
@@ -364,4 +370,10 @@ impl BirdieOptions {
 fn per_group(shape: &Shape, unchanged: &Sums, groups: usize) -> Vec<f64> {
     let people = shape.people(&shape.overall(&unchanged.people));
     people.into_iter().map(|people| GRID.total(people) / groups.max(1) as f64).collect()
+}
+
+/// Returns the people of each class per group that the scores identify: Σ q².
+fn identified(unchanged: &Sums, groups: usize) -> Vec<f64> {
+    let people = |&squares: &i128| GRID.total(squares) / Grid::UNIT as f64 / groups.max(1) as f64;
+    unchanged.squares.iter().map(people).collect()
 }

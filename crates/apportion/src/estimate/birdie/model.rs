@@ -97,36 +97,46 @@ pub(super) fn pooled_variances(sums: &[(f64, f64)], prior: f64) -> Vec<f64> {
     sums.iter().map(|(squares, freedom)| pool(common, *squares, *freedom)).collect()
 }
 
-/// Sums the information about one parameter of each class, by group: symmetric matrices of classes, row by row. `slopes`
-/// writes d for a person and returns a factor c; the information is c d dᵀ.
+/// Sums the information about one parameter of each class, by group: symmetric matrices of classes, row by row. `each` adds
+/// that of a person to a matrix, in which only pairs of classes in order are used.
 pub(super) fn information(
     shape: &Shape,
     rows: &Rows<'_>,
-    slopes: impl Fn(&Row<'_>, &mut [f64]) -> f64 + Sync + Send,
+    each: impl Fn(&Row<'_>, &mut [f64]) + Sync + Send,
 ) -> Result<Vec<Vec<f64>>> {
     let k = shape.classes;
     let size = k * k;
     let add = |(sums, own): &mut (Vec<i128>, Vec<f64>), row: &Row<'_>| {
-        let scale = slopes(row, own) * row.weight;
+        own.fill(0.0);
+        each(row, own);
         let sums = &mut sums[row.cell / shape.levels * size..][..size];
-        for (a, one) in own.iter().enumerate() {
-            for (b, other) in own.iter().enumerate().skip(a) {
-                if k <= MOST_WITH_COVARIANCES || a == b {
-                    sums[a * k + b] += units(one * other * scale) * i128::from(row.people);
-                }
-            }
+        for (sum, own) in sums.iter_mut().zip(own).filter(|(_, own)| **own != 0.0) {
+            *sum += units(*own * row.weight) * i128::from(row.people);
         }
     };
     let merge = |(mut all, own): (Vec<i128>, Vec<f64>), (part, _): (Vec<i128>, Vec<f64>)| {
         all.iter_mut().zip(part).for_each(|(sum, more)| *sum += more);
         (all, own)
     };
-    let (sums, _) = rows.sum(shape, || (vec![0; shape.groups * size], vec![0.0; k]), add, merge)?;
+    let (sums, _) = rows.sum(shape, || (vec![0; shape.groups * size], vec![0.0; size]), add, merge)?;
     let matrix = |own: &[i128]| {
         let at = |index: usize| GRID.total(own[(index / k).min(index % k) * k + (index / k).max(index % k)]);
         (0..size).map(at).collect()
     };
     Ok(sums.chunks_exact(size).map(matrix).collect())
+}
+
+/// Adds c d dᵀ to a matrix of classes, for pairs of classes in order.
+#[inline]
+pub(super) fn add_product(slopes: &[f64], scale: f64, matrix: &mut [f64]) {
+    let k = slopes.len();
+    for (a, one) in slopes.iter().enumerate() {
+        for (b, other) in slopes.iter().enumerate().skip(a) {
+            if k <= MOST_WITH_COVARIANCES || a == b {
+                matrix[a * k + b] += one * other * scale;
+            }
+        }
+    }
 }
 
 /// Returns v / σ² of each class: the diagonal of (I + D)⁻¹ D with the information I and D = diag(1/σ²), by Gaussian

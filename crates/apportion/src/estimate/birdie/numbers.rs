@@ -3,27 +3,30 @@
 //! Within class r and group x, the standardized number z is N(m_r + u_rx, s²_r). The parameters are ln s²_r by class, m_r by
 //! class, then u by group and class.
 //!
-//! Separate groups of a class: m_r is the prior mean, and each group has a prior with the weight of one person at it.
+//! Separate groups of a class: m_r is the prior mean, and each group has a prior with the weight of a tenth of a
+//! person at it.
 //! Partial pooling of a class: u_rx ~ N(0, σ²_r), and m_r is estimated, with a prior of a tenth of a person. Both are the
-//! same formula: the prior of a group has the weight of κ people, with κ = 1 or κ = s²_r / σ²_r.
+//! same formula: the prior of a group has the weight of κ people, with κ = 0.1 or κ = s²_r / σ²_r.
 //!
-//! s²_r has a prior with the weight of one person and the variance of the weighted estimate, so that it cannot become 0.
+//! s²_r has a prior with the weight of a tenth of a person and the variance of the weighted estimate, so that it cannot become 0.
 //! The variances of the u are part of it: otherwise it would be too small if groups have few people.
 
-use super::model::{Likelihood, Model, information, normalize, pooled_variances, remove_own, unexplained};
+use super::model::{Likelihood, Model, add_product, information, normalize, pooled_variances, remove_own, unexplained};
 use super::rows::{MOMENTS, Row, Rows, Shape, Sums};
 use crate::error::Result;
 use crate::kernel::GRID;
 
-/// The weight of the prior of the mean of a class that is partially pooled, and that of its variance, in people.
+/// The weight of the priors of means and variances, in people. One person would bias classes that the scores hardly identify.
 const PRIOR_PEOPLE: f64 = 0.1;
-const PRIOR_PEOPLE_OF_VARIANCE: f64 = 1.0;
 
 /// The prior and initial value of the variances of u. All numbers together have variance 1.
 const PRIOR_VARIANCE: f64 = 1.0 / 16.0;
 
 /// The range of the variances of u, and of those within a class.
 const VARIANCES: (f64, f64) = (1e-6, 1e6);
+
+/// The largest number of nodes of the integrals over numbers.
+const MOST_NODES: f64 = 400.0;
 
 /// The largest distance of a mean from 0.
 const MOST: f64 = 1e6;
@@ -75,9 +78,8 @@ impl Likelihood for Normals {
         }
         normalize(buffer, row.scores);
         if let Some(errors) = self.errors.get(first..first + k) {
-            let influence = |((error, mean), variance): ((&f64, &f64), &f64)| {
-                error * ((row.value - mean) / variance).powi(2)
-            };
+            let influence =
+                |((error, mean), variance): ((&f64, &f64), &f64)| error * ((row.value - mean) / variance).powi(2);
             remove_own(errors.iter().zip(means).zip(&self.variances).map(influence), row, buffer);
         }
     }
@@ -94,7 +96,7 @@ impl Numbers {
     fn class(&self, class: usize, parameters: &[f64], sums: &Sums) -> Vec<f64> {
         let k = self.shape.classes;
         let spread = parameters[class].exp();
-        let weight = if self.pooled[class] { spread / self.variances[class] } else { 1.0 };
+        let weight = if self.pooled[class] { spread / self.variances[class] } else { PRIOR_PEOPLE };
         let center = |group: usize| self.centers.as_ref().map_or(0.0, |centers| centers[group * k + class]);
         let moments = |group: usize| {
             let first = group * self.shape.stride() + class;
@@ -112,7 +114,7 @@ impl Numbers {
             mean = top / bottom;
         }
         let mut next = vec![0.0, mean];
-        let (mut squares, mut all) = (PRIOR_PEOPLE_OF_VARIANCE * self.spreads[class], PRIOR_PEOPLE_OF_VARIANCE);
+        let (mut squares, mut all) = (PRIOR_PEOPLE * self.spreads[class], PRIOR_PEOPLE);
         for group in 0..self.shape.groups {
             let [people, sum, square] = moments(group);
             let own = (sum - people * mean + weight * center(group)) / (people + weight);
@@ -184,10 +186,10 @@ impl Model for Numbers {
 
     fn update_variances(&mut self, parameters: &[f64], rows: &Rows<'_>, present: &[bool]) -> Result<f64> {
         let k = self.shape.classes;
-        let normals = self.likelihood(parameters);
-        let information = self.information(&normals, rows)?;
-        // A separate group has a prior with the weight of one person.
-        let prior = |class: usize| if self.pooled[class] { self.variances[class] } else { normals.variances[class] };
+        let information = self.information(parameters, rows)?;
+        // A separate group has a prior with the weight of a tenth of a person.
+        let separate = |class: usize| parameters[class].exp() / PRIOR_PEOPLE;
+        let prior = |class: usize| if self.pooled[class] { self.variances[class] } else { separate(class) };
         let prior: Vec<f64> = (0..k).map(prior).collect();
         let (mut sums, mut errors) = (vec![(0.0, 0.0); k], vec![0.0; self.shape.groups * k]);
         for group in (0..self.shape.groups).filter(|&group| present[group]) {
@@ -213,7 +215,8 @@ impl Model for Numbers {
     fn resampled(&self, unchanged: &Sums, normal: &dyn Fn(usize) -> f64) -> Numbers {
         let (means, spreads) = prior_of(&self.shape, unchanged);
         let k = self.shape.classes;
-        let center = |index: usize| if self.pooled[index % k] { self.variances[index % k].sqrt() * normal(index) } else { 0.0 };
+        let center =
+            |index: usize| if self.pooled[index % k] { self.variances[index % k].sqrt() * normal(index) } else { 0.0 };
         let centers = self.is_pooled().then(|| (0..self.shape.groups * k).map(center).collect());
         Numbers { means, spreads, centers, ..self.clone() }
     }
@@ -225,18 +228,40 @@ impl Model for Numbers {
 }
 
 impl Numbers {
-    /// Returns the information about the means of the classes by group, estimated by Σ d dᵀ with the slopes d of the log
-    /// density of each person.
-    fn information(&self, normals: &Normals, rows: &Rows<'_>) -> Result<Vec<Vec<f64>>> {
+    /// Returns the expected information about the means of the classes, by group: for each person, the integral of d dᵀ / f
+    /// over the numbers z, with d_r = q_r φ_r(z) (z − m_r) / s²_r and f = Σ_r q_r φ_r(z). The means are those over all groups.
+    fn information(&self, parameters: &[f64], rows: &Rows<'_>) -> Result<Vec<Vec<f64>>> {
         let k = self.shape.classes;
-        let plain = Normals { errors: Vec::new(), ..normals.clone() };
-        information(&self.shape, rows, |row, slopes| {
-            plain.update(row, slopes);
-            let means = &plain.means[row.cell / MOMENTS * k..][..k];
-            for class in 0..k {
-                slopes[class] *= (row.value - means[class]) / plain.variances[class];
+        let (logs, means) = (&parameters[..k], &parameters[k..2 * k]);
+        let deviations: Vec<f64> = logs.iter().map(|log| (0.5 * log).exp()).collect();
+        let ends =
+            means.iter().zip(&deviations).map(|(mean, deviation)| (mean - 5.0 * deviation, mean + 5.0 * deviation));
+        let (low, high) = ends.fold((f64::MAX, f64::MIN), |all, own| (all.0.min(own.0), all.1.max(own.1)));
+        let narrowest = deviations.iter().copied().fold(f64::MAX, f64::min);
+        let nodes = ((high - low) / narrowest).clamp(16.0, MOST_NODES).ceil();
+        let step = (high - low) / nodes;
+        // The densities and slopes of the classes at the nodes.
+        let mut table = Vec::with_capacity(nodes as usize * k);
+        for node in 0..nodes as usize {
+            let z = low + (node as f64 + 0.5) * step;
+            for (mean, deviation) in means.iter().zip(&deviations) {
+                let away = (z - mean) / deviation;
+                let density = (-0.5 * away * away).exp() / (deviation * std::f64::consts::TAU.sqrt());
+                table.push((density, density * away / deviation));
             }
-            1.0
+        }
+        information(&self.shape, rows, |row, matrix| {
+            let mut slopes = vec![0.0; k];
+            for node in table.chunks_exact(k) {
+                let mut sum = 0.0;
+                for ((slope, (density, own)), score) in slopes.iter_mut().zip(node).zip(row.scores) {
+                    sum += score * density;
+                    *slope = score * own;
+                }
+                if sum > 1e-200 {
+                    add_product(&slopes, step / sum, matrix);
+                }
+            }
         })
     }
 }

@@ -213,7 +213,8 @@ impl<'a> Source<'a> {
     #[inline]
     pub(super) fn at(&self, row: usize) -> Option<Observed> {
         let group = self.scores.groups().map_or(0, |groups| groups.codes[row] as usize);
-        let weight = if self.outcomes.is_weighted() { self.outcomes.weight(row) / self.standard.mean_weight } else { 1.0 };
+        let weight =
+            if self.outcomes.is_weighted() { self.outcomes.weight(row) / self.standard.mean_weight } else { 1.0 };
         let (level, value) = match self.outcomes.at(row)? {
             Value::Level(level) => (level, 0.0),
             Value::Number(number) => (0, (number + self.shift - self.standard.center) / self.standard.scale),
