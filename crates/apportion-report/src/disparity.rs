@@ -90,12 +90,14 @@ impl Ratio {
 /// How BIRDiE was fitted.
 #[derive(Clone, Debug)]
 pub struct BirdieFit {
-    /// Whether groups are pooled partially.
-    pub is_pooled: bool,
+    /// For each class, whether its groups are pooled partially.
+    pub pooled: Vec<bool>,
     /// The number of groups; 1 without groups.
     pub groups: usize,
     /// Expected people of each class per group, on average.
     pub people_per_group: Vec<f64>,
+    /// The part of them that the scores identify: Σ q² of each class per group.
+    pub identified_per_group: Vec<f64>,
     /// The number of bootstrap replicates.
     pub replicates: u32,
     /// Whether it converged.

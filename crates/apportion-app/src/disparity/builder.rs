@@ -1,6 +1,8 @@
 //! Compares an outcome between classes with every estimator, for `disparity` and for the reports of `compare` and
 //! `audit`.
 
+use std::cell::OnceCell;
+
 use apportion::estimate::{
     Birdie, BirdieOptions, CellBounds, FEW_PER_GROUP, IMPUTATIONS, Imputed, Inference, LabelEstimator, Linear,
     Outcomes, Pooling, SMALL_CELL, Weighted,
@@ -20,6 +22,10 @@ const FEW_GROUPS: usize = 20;
 
 /// The scores hardly identify a class if the mean score of its expected members, Σ q² / Σ q, is lower than this.
 const WEAK: f64 = 0.2;
+
+/// A remark about BIRDiE if the outcome is a number.
+const NORMAL: &str = "BIRDiE assumes that the numbers of each class have a normal distribution. With skewed numbers or \
+                      outliers it can be far off; consider their logarithms, or a share such as that of numbers above a limit.";
 
 /// Settings of an outcome.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -43,6 +49,8 @@ pub struct OutcomeSettings {
     pub baseline: Option<String>,
     /// How BIRDiE combines groups.
     pub pooling: Pooling,
+    /// Columns on which the outcome may also depend in BIRDiE; their combinations with the groups are its groups.
+    pub covariates: Vec<String>,
     /// Whether to skip the bootstrap of BIRDiE.
     pub no_bootstrap: bool,
     /// Whether estimates from few people are shown.
@@ -67,6 +75,7 @@ impl OutcomeSettings {
         options.outcome = self.outcome.as_ref().map(|column| OutcomeColumn { column: column.clone(), value });
         options.weight.clone_from(&self.weight);
         options.cells.clone_from(&self.cells);
+        options.covariates.clone_from(&self.covariates);
     }
 
     /// Returns the value that counts as 1, if it is given.
@@ -88,6 +97,7 @@ impl OutcomeSettings {
             (self.favorable.is_some(), Setting::Favorable),
             (self.baseline.is_some(), Setting::Baseline),
             (self.pooling != Pooling::default(), Setting::Pooling),
+            (!self.covariates.is_empty(), Setting::Covariates),
             (self.no_bootstrap, Setting::NoBootstrap),
             (self.small_cells != SmallCells::default(), Setting::SmallCells),
         ];
@@ -117,6 +127,9 @@ impl OutcomeSettings {
         if !self.cells.is_empty() {
             facts.push(("Cells of similar people", self.cells.join(", ")));
         }
+        if !self.covariates.is_empty() {
+            facts.push(("Covariates of BIRDiE", self.covariates.join(", ")));
+        }
         facts
     }
 }
@@ -133,6 +146,8 @@ pub struct DisparityBuilder<'a> {
     bounds: Option<CellBounds>,
     against: usize,
     birdie: BirdieOptions,
+    /// Where the fit of BIRDiE is kept, if it is needed later.
+    fit: Option<&'a OnceCell<Birdie>>,
     small_cells: SmallCells,
     ratios: Option<Ratios>,
     labels: Vec<Estimator>,
@@ -198,6 +213,7 @@ impl<'a> DisparityBuilder<'a> {
             bounds,
             against,
             birdie,
+            fit: None,
             small_cells,
             ratios,
             labels,
@@ -211,6 +227,12 @@ impl<'a> DisparityBuilder<'a> {
         let builder = columns.map(|columns| RegressionBuilder::new(columns, self.scores, self.against));
         self.regressions = builder.transpose()?;
         Ok(self)
+    }
+
+    /// Keeps the fit of BIRDiE.
+    #[must_use]
+    pub fn keeping(self, fit: &'a OnceCell<Birdie>) -> DisparityBuilder<'a> {
+        DisparityBuilder { fit: Some(fit), ..self }
     }
 
     /// Adds labels; if there are several draws, those of the first.
@@ -267,24 +289,24 @@ impl<'a> DisparityBuilder<'a> {
             remarks
                 .push(format!("The linear estimator supports up to {} classes and is left out.", Linear::MAX_CLASSES));
         }
-        let mut fit = None;
+        let options = BirdieOptions { seed: settings.seed, ..self.birdie };
+        let birdie = Birdie::fit(&birdie_scores(self.table, scores)?, outcomes, &options).map_err(locate)?;
+        estimators.push(own("BIRDiE", Method::Birdie, birdie.estimates().to_vec()));
         if outcomes.are_numbers() {
-            let why = format!("BIRDiE and bounds require a share, but {} is a number; ", self.outcome);
-            let fix = (context.name_setting)(Setting::OutcomeValue, Some("VALUE"));
-            remarks.push(format!("{why}choose a value to count with {fix}."));
-        } else {
-            let options = BirdieOptions { seed: settings.seed, ..self.birdie };
-            let birdie = Birdie::fit(scores, outcomes, &options).map_err(locate)?;
-            estimators.push(own("BIRDiE", Method::Birdie, birdie.estimates().to_vec()));
-            remarks.extend(about_birdie(&birdie, &options, scores.classes().names(), context));
-            remarks.extend(weak_classes(&self.weighted, scores.classes().names()));
-            fit = Some(BirdieFit {
-                is_pooled: birdie.is_pooled(),
-                groups: birdie.groups,
-                people_per_group: birdie.people_per_group,
-                replicates: options.replicates,
-                converged: birdie.converged,
-            });
+            remarks.push(NORMAL.to_owned());
+        }
+        remarks.extend(about_birdie(&birdie, &options, scores.classes().names(), context));
+        remarks.extend(weak_classes(&self.weighted, scores.classes().names()));
+        let fit = BirdieFit {
+            pooled: birdie.pooled().to_vec(),
+            groups: birdie.groups,
+            people_per_group: birdie.people_per_group.clone(),
+            identified_per_group: birdie.identified_per_group.clone(),
+            replicates: options.replicates,
+            converged: birdie.converged,
+        };
+        if let Some(kept) = self.fit {
+            kept.get_or_init(|| birdie);
         }
         if let Some(bounds) = &self.bounds {
             estimators.push(own("bounds", Method::Bounds, bounds.estimates()));
@@ -302,7 +324,7 @@ impl<'a> DisparityBuilder<'a> {
             survey: self.survey,
             inference: self.inference,
             estimators,
-            birdie: fit,
+            birdie: Some(fit),
             ratios: self.ratios,
             shows_small,
             regressions,
@@ -366,34 +388,7 @@ fn about_birdie(birdie: &Birdie, options: &BirdieOptions, classes: &[String], co
     if !birdie.converged {
         remarks.push(format!("BIRDiE did not converge in {} passes; its estimates are approximate.", birdie.passes));
     }
-    let fewest = (0..classes.len())
-        .filter(|&class| birdie.people_per_group[class] > 0.0)
-        .min_by(|&a, &b| birdie.people_per_group[a].total_cmp(&birdie.people_per_group[b]))
-        .filter(|&class| birdie.groups > 1 && birdie.people_per_group[class] < FEW_PER_GROUP);
-    if let Some(class) = fewest {
-        let few = format!(
-            "On average, a group has only {:.1} expected people of class {}",
-            birdie.people_per_group[class], classes[class]
-        );
-        if birdie.is_pooled() {
-            remarks.push(format!(
-                "{few}, so BIRDiE pools the groups partially: small groups are shrunk to the others. This assumes that \
-                 differences between groups are unrelated to the share of the class in them."
-            ));
-            if birdie.groups < FEW_GROUPS {
-                remarks.push(format!(
-                    "With fewer than {FEW_GROUPS} groups, the differences between groups are hard to estimate; the \
-                     intervals of BIRDiE may be slightly too short."
-                ));
-            }
-        } else {
-            let partial = (context.name_setting)(Setting::Pooling, Some("partial"));
-            remarks.push(format!(
-                "{few}. With separate groups, BIRDiE is biased toward the weighted estimate and its intervals are too \
-                 narrow; use {partial}."
-            ));
-        }
-    }
+    remarks.extend(about_pooling(birdie, classes, context));
     if birdie.is_sampled {
         let (replicates, rows) = (options.replicates, text::count(birdie.bootstrap_rows as u64));
         remarks.push(format!(
@@ -401,6 +396,50 @@ fn about_birdie(birdie: &Birdie, options: &BirdieOptions, classes: &[String], co
         ));
     }
     remarks
+}
+
+/// Returns remarks about classes with few people per group.
+fn about_pooling(birdie: &Birdie, classes: &[String], context: &Context) -> Vec<String> {
+    let few = |&class: &usize| (0.0..FEW_PER_GROUP).contains(&birdie.identified_per_group[class]);
+    let few: Vec<usize> =
+        (0..classes.len()).filter(|&class| birdie.people_per_group[class] > 0.0).filter(few).collect();
+    if birdie.groups < 2 || few.is_empty() {
+        return Vec::new();
+    }
+    let people = |&class: &usize| format!("{} ({:.1})", classes[class], birdie.identified_per_group[class]);
+    let few = format!(
+        "The scores identify few people per group of these classes, on average (the sum of squared scores): {}",
+        few.iter().map(people).collect::<Vec<_>>().join(", ")
+    );
+    if !birdie.is_pooled() {
+        let partial = (context.name_setting)(Setting::Pooling, Some("partial"));
+        return vec![format!(
+            "{few}. With separate groups, BIRDiE is biased toward the weighted estimate and its intervals are too narrow; \
+             use {partial}."
+        )];
+    }
+    let mut remarks = vec![format!(
+        "{few}. BIRDiE pools the groups of such classes partially: small groups are shrunk to the others. This assumes that \
+         differences between groups are unrelated to the share of the class in them."
+    )];
+    if birdie.groups < FEW_GROUPS {
+        remarks.push(format!(
+            "With fewer than {FEW_GROUPS} groups, the differences between groups are hard to estimate; the intervals of \
+             BIRDiE may be slightly too short."
+        ));
+    }
+    remarks
+}
+
+/// Returns the scores with the groups of BIRDiE: those of the table, combined with the covariates.
+///
+/// # Errors
+/// If the groups are invalid.
+pub(super) fn birdie_scores<'a>(table: &'a Table, scores: &Scores<'a>) -> Result<Scores<'a>> {
+    Ok(match table.covariate_groups() {
+        Some(groups) => scores.clone().with_groups(groups)?,
+        None => scores.clone(),
+    })
 }
 
 /// Returns a remark about classes that the scores hardly distinguish from others. The outcomes then determine little

@@ -58,12 +58,16 @@ pub struct WeightContract {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields, rename = "BirdieFit"))]
 pub struct BirdieContract {
-    /// How groups are combined: `partial` or `none`.
+    /// How groups are combined: `partial` if the groups of a class are pooled partially, otherwise `none`.
     pub pooling: &'static str,
+    /// The classes whose groups are pooled partially.
+    pub pooled: Vec<String>,
     /// The number of groups with known outcomes; 1 without groups.
     pub groups: usize,
     /// The expected number of people of each class per group, on average.
     pub people_per_group: Vec<f64>,
+    /// The part of them that the scores identify: the sum of squared scores of each class per group, on average.
+    pub identified_per_group: Vec<f64>,
     /// The number of bootstrap replicates; 0 if the bootstrap was skipped.
     pub replicates: u32,
     /// Whether the fit converged.
@@ -163,8 +167,8 @@ impl DisparityContract {
             without_outcome: disparity.unknown,
             weight: disparity.survey.as_ref().map(WeightContract::of),
             estimators: disparity.estimators.iter().map(estimator).collect(),
-            birdie: disparity.birdie.as_ref().map(BirdieContract::of),
             regressions: disparity.regressions.as_ref().map(|own| RegressionsContract::of(own, &disparity.classes)),
+            birdie: disparity.birdie.as_ref().map(|fit| BirdieContract::of(fit, &disparity.classes)),
             sentence: disparity.sentence(),
             remarks: disparity.remarks.clone(),
         }
@@ -198,11 +202,15 @@ pub struct RatioContract {
 }
 
 impl BirdieContract {
-    fn of(fit: &BirdieFit) -> BirdieContract {
+    fn of(fit: &BirdieFit, classes: &[String]) -> BirdieContract {
+        let pooled: Vec<String> =
+            classes.iter().zip(&fit.pooled).filter(|(_, pooled)| **pooled).map(|(class, _)| class.clone()).collect();
         BirdieContract {
-            pooling: if fit.is_pooled { "partial" } else { "none" },
+            pooling: if pooled.is_empty() { "none" } else { "partial" },
+            pooled,
             groups: fit.groups,
             people_per_group: fit.people_per_group.clone(),
+            identified_per_group: fit.identified_per_group.clone(),
             replicates: fit.replicates,
             converged: fit.converged,
         }

@@ -5,13 +5,15 @@ mod contract;
 mod csv;
 mod regression;
 mod show;
+mod updated;
 
+use std::cell::OnceCell;
 use std::path::PathBuf;
 
 use apportion::rule::{Joint, Thresholds};
 use apportion::text::{Message, Setting};
 use apportion::{Labels, Match, Reference, Rule, Scores, Settings};
-use apportion_io::{ClassColumn, Input, Table};
+use apportion_io::{ClassColumn, Input, PlainColumn, Table};
 use apportion_report::{Disparity, LabelKind};
 use serde::{Deserialize, Serialize};
 
@@ -25,6 +27,7 @@ pub use regression::{
     AdjustedClassContract, AdjustedContract, CoefficientContract, ControlContract, EffectContract, OddsContract,
     RegressionSettings, RegressionsContract,
 };
+use updated::UpdatedScores;
 
 use crate::class_map::ClassMap;
 use crate::existing_labels::{self, Uncoded};
@@ -61,7 +64,9 @@ pub struct Request {
     pub report: ReportSettings,
     /// A file for the results, `.csv` or `.json`.
     pub output: Option<PathBuf>,
-    /// Whether to replace the results, the report and its figures if they exist.
+    /// A file or directory for the input with scores updated by the outcome; for a table in memory, whether to return them.
+    pub write_scores: Option<String>,
+    /// Whether to replace the results, the updated scores, the report and its figures if they exist.
     pub force: bool,
 }
 
@@ -78,6 +83,12 @@ pub struct Response {
     /// The report.
     #[serde(skip)]
     pub report: Option<WrittenReport>,
+    /// The files with updated scores.
+    #[serde(skip)]
+    pub paths: Vec<PathBuf>,
+    /// The updated score columns of a table in memory.
+    #[serde(skip)]
+    pub scores: Vec<PlainColumn>,
 }
 
 impl Response {
@@ -105,6 +116,7 @@ fn disparity(request: &Request, context: &Context) -> Result<Response> {
     let groups = table_settings.groups();
     let results =
         ResultsFile::prepare(request.output.as_deref(), &input, &request.report.side_inputs(), request.force)?;
+    let updated = UpdatedScores::prepare(request, &input)?;
     let mut report = request.report.prepare(&input, &[], groups, request.force)?;
     let hashes = report.as_ref().map(|report| InputHashes::start(&input, "scores", report.extra_files()));
     let table = table_settings.read(&input, groups, context, |options| {
@@ -121,7 +133,8 @@ fn disparity(request: &Request, context: &Context) -> Result<Response> {
     let settings = table_settings.settings();
     let columns = RegressionColumns::of(&table, request.outcome.outcome.as_ref(), &request.regression)?;
     let builder = DisparityBuilder::begin(&table, &scores, &request.outcome)?.ok_or_else(no_outcome)?;
-    let mut builder = builder.with_regressions(columns.as_ref())?;
+    let birdie = OnceCell::new();
+    let mut builder = builder.with_regressions(columns.as_ref())?.keeping(&birdie);
     let (disparity, report) = match (report, hashes) {
         (Some(report), Some(hashes)) => {
             let frontier = frontier(&scores, &settings).map_err(|error| table.locate(error))?;
@@ -150,7 +163,11 @@ fn disparity(request: &Request, context: &Context) -> Result<Response> {
     if let Some(results) = results {
         results.write(|| contract.table(), &contract)?;
     }
-    Ok(Response { contract, disparity, report })
+    let (paths, scores) = match updated.zip(birdie.get()) {
+        Some((updated, birdie)) => updated.write(request, &input, &table, birdie, context)?,
+        None => (Vec::new(), Vec::new()),
+    };
+    Ok(Response { contract, disparity, report, paths, scores })
 }
 
 fn no_outcome() -> Error {

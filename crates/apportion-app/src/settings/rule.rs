@@ -344,6 +344,12 @@ pub(super) static GROUPS: &[Group] = &[
             )
             .default("auto"),
             setting(
+                Setting::Covariates,
+                Kind::List,
+                "COL[,COL]",
+                &[T("Columns on which the outcome may also depend in BIRDiE, such as an age group; combined with those of "), S(Setting::By)],
+            ),
+            setting(
                 Setting::NoBootstrap,
                 Kind::Flag,
                 "",

@@ -288,6 +288,18 @@ pub(super) static GROUPS: &[Group] = &[
     },
     Group {
         heading: "Output",
+        jobs: &[Disparity],
+        settings: &[setting(
+            Setting::WriteScores,
+            Kind::Text,
+            "FILE",
+            &[T(
+                "Write the input with scores updated by the outcome (BIRDiE) to a file or directory, all rows in order",
+            )],
+        )],
+    },
+    Group {
+        heading: "Output",
         jobs: &[Label, Apply, Calibrate, Fit, Predict, Audit, Compare, Disparity, Frontier],
         settings: &[setting(Setting::Force, Kind::Flag, "", &[T("Replace outputs that exist")])],
     },

@@ -41,6 +41,7 @@ pub(crate) struct TableBuilder {
     rows_without_id: u64,
     groups: GroupBuilder,
     cells: GroupBuilder,
+    covariates: GroupBuilder,
     outcome: OutcomeBuilder,
     weights: Weights,
     controls: Vec<ControlBuilder>,
@@ -69,6 +70,8 @@ struct ColumnIndices {
     cells: Vec<usize>,
     controls: Vec<usize>,
     cluster: Option<usize>,
+    /// The group columns and the covariates, if there are covariates.
+    covariates: Vec<usize>,
     count: Option<usize>,
 }
 
@@ -116,13 +119,14 @@ impl ColumnIndices {
                 .map(|control| find_column(names, &control.column, Setting::Controls))
                 .collect::<Result<_>>()?,
             cluster: optional(options.cluster.as_ref(), Setting::Cluster)?,
+            covariates: covariates_of(names, options)?,
             count: optional(options.count.as_ref(), Setting::Count)?,
         })
     }
 
     fn all(&self) -> impl Iterator<Item = usize> + '_ {
         let single = [self.id, self.outcome, self.weight, self.cluster, self.count].into_iter().flatten();
-        let several = [&self.scores, &self.by, &self.cells, &self.controls].into_iter().flatten();
+        let several = [&self.scores, &self.by, &self.cells, &self.covariates, &self.controls].into_iter().flatten();
         let classes = self.truth.iter().chain(&self.labels).flat_map(|index| index.all());
         several.copied().chain(single).chain(classes)
     }
@@ -182,6 +186,7 @@ impl TableBuilder {
             rows_without_id: 0,
             groups: GroupBuilder::default(),
             cells: GroupBuilder::default(),
+            covariates: GroupBuilder::default(),
             outcome: OutcomeBuilder::default(),
             weights: Weights::default(),
             controls: options.controls.iter().map(|_| ControlBuilder::default()).collect(),
@@ -406,11 +411,19 @@ impl TableBuilder {
         let texts =
             |indices: &[usize]| indices.iter().map(|&index| self.text(selected, index)).collect::<Result<Vec<_>>>();
         let (by, cells) = (texts(&self.indices.by)?, texts(&self.indices.cells)?);
+        let covariates = texts(&self.indices.covariates)?;
         if !by.is_empty() {
             self.groups.push(&by, selected.rows());
         }
         if !cells.is_empty() {
             self.cells.push(&cells, selected.rows());
+        }
+        if !covariates.is_empty() {
+            self.covariates.push(&covariates, selected.rows());
+        }
+        let (found, rows) = (self.covariates.column.names.len(), self.covariates.column.ids.len());
+        if found > MAX_SPARSE_CELLS && 2 * found > rows {
+            return Err(too_many_groups(found as u64, rows as u64));
         }
         let (found, rows) = (self.cells.column.names.len(), self.cells.column.ids.len());
         if found > MAX_SPARSE_CELLS && 2 * found > rows {
@@ -520,6 +533,7 @@ impl TableBuilder {
             keys: self.indices.id.is_some().then(|| std::mem::take(&mut self.keys)),
             groups: None,
             cells: None,
+            covariates: None,
             outcome: None,
             weights: None,
             controls: Vec::new(),
@@ -557,6 +571,11 @@ impl TableBuilder {
     pub(crate) fn finish(mut self) -> Result<Table> {
         self.groups.column.sort();
         self.cells.column.sort();
+        self.covariates.column.sort();
+        let (found, rows) = (self.covariates.column.names.len(), self.covariates.column.ids.len());
+        if 2 * found > rows {
+            return Err(too_many_groups(found as u64, rows as u64));
+        }
         if let Some(column) = &self.options.truth {
             self.truth.refuse_unknown(column, &self.classes, &[])?;
         }
@@ -594,7 +613,7 @@ impl TableBuilder {
             cells: (!self.indices.cells.is_empty()).then_some((self.cells.column.ids, cell_count)),
             outcome,
             weights: self.options.weight.is_some().then_some(self.weights),
-            outcome: self.options.outcome.as_ref().map(|column| self.outcome.finish(column)).transpose()?,
+            covariates: (!self.indices.covariates.is_empty()).then_some(self.covariates.column),
             controls: self
                 .controls
                 .into_iter()
@@ -764,4 +783,24 @@ fn class_error(error: apportion::Error, options: &TableOptions) -> Error {
         }
         error => error.into(),
     }
+}
+
+/// Returns the indices of the columns that define the groups of BIRDiE, if there are covariates.
+fn covariates_of(names: &[String], options: &TableOptions) -> Result<Vec<usize>> {
+    if options.covariates.is_empty() {
+        return Ok(Vec::new());
+    }
+    let by = options.by.iter().map(|name| (name, options.by_setting));
+    let columns = by.chain(options.covariates.iter().map(|name| (name, Setting::Covariates)));
+    columns.map(|(name, setting)| find_column(names, name, setting)).collect()
+}
+
+/// Returns the error for covariates with which most rows would be alone in their group.
+fn too_many_groups(found: u64, rows: u64) -> Error {
+    let (found, rows) = (count(found), count(rows));
+    let problem = format!(
+        ": the groups and covariates have {found} combinations in {rows} rows, so that most groups would have one person; \
+         choose columns with fewer values"
+    );
+    Error::Settings(Message::from(Setting::Covariates) + problem)
 }

@@ -49,6 +49,8 @@ pub struct TableOptions {
     pub controls: Vec<ControlColumn>,
     /// The column with the clusters of regressions.
     pub cluster: Option<String>,
+    /// The columns that, together with those of the groups, define the groups of BIRDiE.
+    pub covariates: Vec<String>,
     /// Whether rows are divided by their sum.
     pub normalize: bool,
     /// Whether rows without truth are excluded.
@@ -75,6 +77,7 @@ impl Default for TableOptions {
             cells: Vec::new(),
             controls: Vec::new(),
             cluster: None,
+            covariates: Vec::new(),
             normalize: false,
             only_with_truth: false,
             skip_missing: false,
@@ -105,6 +108,8 @@ pub struct Table {
     pub(crate) cells: Option<(Vec<u32>, usize)>,
     pub(crate) controls: Vec<ControlData>,
     pub(crate) clusters: Option<Vec<u32>>,
+    /// The combined values of groups and covariates, if there are covariates.
+    pub(crate) covariates: Option<GroupColumn>,
     pub(crate) counts: Option<Vec<u64>>,
     /// The files and their numbers of rows.
     pub(crate) files: Vec<(PathBuf, usize)>,
@@ -267,6 +272,11 @@ impl Table {
     /// [`NO_CLUSTER`](apportion::estimate::regression::NO_CLUSTER).
     pub fn clusters(&self) -> Option<&[u32]> {
         self.clusters.as_deref()
+    }
+
+    /// Returns the groups of rows with equal values of the group and covariate columns, if there are covariates.
+    pub fn covariate_groups(&self) -> Option<Groups<'_>> {
+        self.covariates.as_ref().map(|own| Groups { codes: &own.ids, names: &own.names })
     }
 
     /// Returns the number of rows in the table.

@@ -79,6 +79,7 @@ settings! {
     Controls "controls"
     Cluster "cluster"
     Regression "regression"
+    Covariates "covariates"
     NoBootstrap "no_bootstrap"
     SmallCells "small_cells"
     Favorable "favorable"
@@ -88,6 +89,7 @@ settings! {
     Against "against"
     // Outputs.
     Output "output"
+    WriteScores "write_scores"
     Force "force"
     SafeCsv "safe_csv"
     OnlyLabel "only_label"

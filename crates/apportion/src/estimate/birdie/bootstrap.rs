@@ -2,15 +2,13 @@
 
 use rayon::prelude::*;
 
-use super::super::outcomes::Outcomes;
+use super::BirdieOptions;
 use super::em::climb;
-use super::model::Model;
-use super::rows::{Merged, Rows, Shares, Sums};
-use super::{BirdieOptions, prior_of};
+use super::model::{Likelihood, Model, Unchanged};
+use super::rows::{Merged, Rows, Source, Sums};
 use crate::audit::{Bootstrap, Draws};
 use crate::error::Result;
 use crate::rule::person_key;
-use crate::scores::Scores;
 use crate::seed;
 
 /// Salts that separate the hashes of samples and of prior means from all others.
@@ -20,7 +18,7 @@ const CENTERS: u64 = 0x6365_6e74_0000_0000;
 /// Tables with more rows are sampled.
 const MOST_ROWS: usize = 1 << 24;
 
-/// The overall shares of each bootstrap replicate.
+/// The overall estimates of each bootstrap replicate.
 pub(super) struct Resampled {
     pub(super) rows: usize,
     pub(super) is_sampled: bool,
@@ -31,9 +29,8 @@ pub(super) struct Resampled {
 
 impl Resampled {
     pub(super) fn of(
-        model: &Model,
-        scores: &Scores<'_>,
-        outcomes: &Outcomes<'_>,
+        model: &impl Model,
+        source: Source<'_>,
         rows: &Rows<'_>,
         parameters: &[f64],
         options: &BirdieOptions,
@@ -41,9 +38,10 @@ impl Resampled {
         if options.replicates == 0 {
             return Ok(Resampled { rows: 0, is_sampled: false, replicates: Vec::new(), scale: 1.0 });
         }
+        let scores = source.scores;
         let is_sampled = rows.len() > options.bootstrap_rows || scores.rows() > MOST_ROWS;
         let part = if is_sampled { options.bootstrap_rows as f64 / scores.rows() as f64 } else { 1.0 };
-        let sample = Sample::draw(model, scores, outcomes, part, options)?;
+        let sample = Sample::draw(model.shape().classes, source, part, options)?;
         let replicates: Vec<Vec<f64>> = (0..options.replicates as usize)
             .into_par_iter()
             .map(|replicate| sample.replicate(model, replicate, parameters, options))
@@ -51,7 +49,7 @@ impl Resampled {
         Ok(Resampled { rows: sample.rows.len(), is_sampled, replicates, scale: part.min(1.0) })
     }
 
-    /// Returns the covariance of two overall shares.
+    /// Returns the covariance of two overall estimates.
     pub(super) fn covariance(&self, a: usize, b: usize) -> Option<f64> {
         let pairs: Vec<(f64, f64)> =
             self.replicates.iter().map(|own| (own[a], own[b])).filter(|(a, b)| (a + b).is_finite()).collect();
@@ -83,22 +81,16 @@ struct SampledRow {
 
 impl Sample {
     /// Draws rows by seed and key; their order does not matter.
-    fn draw(
-        model: &Model,
-        scores: &Scores<'_>,
-        outcomes: &Outcomes<'_>,
-        part: f64,
-        options: &BirdieOptions,
-    ) -> Result<Sample> {
+    fn draw(classes: usize, source: Source<'_>, part: f64, options: &BirdieOptions) -> Result<Sample> {
+        let scores = source.scores;
         let below = (part * 2f64.powi(64)) as u64;
-        let (mut merged, mut rows) = (Merged::new(model.shape.classes), Vec::new());
+        let (mut merged, mut rows) = (Merged::new(classes), Vec::new());
         scores.read_rows(0..scores.rows(), |index, row| {
             let (key, people) = (scores.keys().of(index), scores.counts().map_or(1, |counts| counts[index]));
-            let cell = model.shape.cell(scores, outcomes, index);
             let is_drawn = part >= 1.0 || seed::hash(options.seed, key, SAMPLES) < below;
-            if let Some(cell) = cell.filter(|_| is_drawn && people > 0) {
+            if let Some(observed) = source.at(index).filter(|_| is_drawn && people > 0) {
                 let people = u32::try_from(people).unwrap_or(u32::MAX);
-                rows.push(SampledRow { key, people, merged: merged.add(cell, row, u64::from(people)) });
+                rows.push(SampledRow { key, people, merged: merged.add(observed, row, u64::from(people)) });
             }
             Ok(())
         })?;
@@ -107,25 +99,26 @@ impl Sample {
         Ok(Sample { merged, rows, draws: Draws::new(Some(&bootstrap)), times })
     }
 
-    /// Returns the overall shares of a replicate, with its own prior.
-    fn replicate(
+    /// Returns the overall estimates of a replicate, with its own prior.
+    fn replicate<M: Model>(
         &self,
-        model: &Model,
+        model: &M,
         replicate: usize,
         parameters: &[f64],
         options: &BirdieOptions,
     ) -> Result<Vec<f64>> {
-        let shape = &model.shape;
+        let shape = model.shape();
         let people = self.people(replicate);
-        let pass = |shares: &Shares| -> Result<Sums> { Ok(self.merged.pass(shape, shares, &people)) };
-        let prior = prior_of(shape, &pass(&Shares::uniform(shape))?);
-        let centers =
-            model.variances.as_deref().map(|variances| draw_centers(variances, shape.size(), replicate, options));
-        let own = Model { prior, centers, ..model.clone() };
+        let normal = |index: usize| draw_normal(index, replicate, options);
+        let own = model.resampled(&self.pass(model, &Unchanged, &people), &normal);
         let options = BirdieOptions { tolerance: options.tolerance.max(1e-5), ..*options };
-        let found = climb(&own, parameters.to_vec(), &options, pass)?;
-        let sums = pass(&own.shares(&found.parameters))?;
-        Ok(shape.shares_of(&shape.overall(&sums.people)))
+        let found = climb(&own, parameters.to_vec(), &options, |likelihood| Ok(self.pass(model, likelihood, &people)))?;
+        let sums = self.pass(model, &own.likelihood(&found.parameters), &people);
+        Ok(own.estimates(&shape.overall(&sums.people)))
+    }
+
+    fn pass(&self, model: &impl Model, likelihood: &impl Likelihood, people: &[u32]) -> Sums {
+        self.merged.pass(model.shape(), likelihood, people)
     }
 
     /// Returns the number of people of each merged row in a replicate: Poisson draws, one per person.
@@ -153,13 +146,9 @@ impl Sample {
     }
 }
 
-/// Draws prior means of u from their distribution.
-fn draw_centers(variances: &[f64], size: usize, replicate: usize, options: &BirdieOptions) -> Vec<f64> {
+/// Draws a number from the standard normal distribution, by seed, replicate and index.
+fn draw_normal(index: usize, replicate: usize, options: &BirdieOptions) -> f64 {
     let salt = CENTERS + replicate as u64;
-    let unit = |index: usize, part: u64| {
-        (seed::hash(options.seed, 2 * index as u64 + part, salt) as f64 + 0.5) / 2f64.powi(64)
-    };
-    let normal = |index: usize| (-2.0 * unit(index, 0).ln()).sqrt() * (std::f64::consts::TAU * unit(index, 1)).cos();
-    let stride = variances.len();
-    (0..size).map(|index| variances[index % stride].sqrt() * normal(index)).collect()
+    let unit = |part: u64| (seed::hash(options.seed, 2 * index as u64 + part, salt) as f64 + 0.5) / 2f64.powi(64);
+    (-2.0 * unit(0).ln()).sqrt() * (std::f64::consts::TAU * unit(1)).cos()
 }

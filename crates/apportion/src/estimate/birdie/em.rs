@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use super::BirdieOptions;
 use super::model::Model;
-use super::rows::{Shares, Sums};
+use super::rows::Sums;
 use crate::error::Result;
 
 /// The result of EM.
@@ -15,23 +15,22 @@ pub(super) struct Found {
     pub(super) converged: bool,
 }
 
-/// Runs EM from initial parameters, with accelerated steps if EM moves less after them. `pass` reads all rows with given
-/// shares.
-pub(super) fn climb(
-    model: &Model,
+/// Runs EM from initial parameters, with accelerated steps if EM moves less after them. `pass` reads all rows with a given
+/// distribution of outcomes.
+pub(super) fn climb<M: Model>(
+    model: &M,
     mut parameters: Vec<f64>,
     options: &BirdieOptions,
-    pass: impl Fn(&Shares) -> Result<Sums>,
+    pass: impl Fn(&M::Own) -> Result<Sums>,
 ) -> Result<Found> {
     let passes = Cell::new(0);
     let step = |parameters: &[f64]| -> Result<Vec<f64>> {
         passes.set(passes.get() + 1);
-        Ok(model.next(parameters, &pass(&model.shares(parameters))?))
+        Ok(model.next(parameters, &pass(&model.likelihood(parameters))?))
     };
-    let values = |parameters: &[f64]| model.shares(parameters).values;
     let converged = loop {
         let once = step(&parameters)?;
-        let at_rest = furthest(&values(&once), &values(&parameters)) <= options.tolerance;
+        let at_rest = furthest(&model.values(&once), &model.values(&parameters)) <= options.tolerance;
         if at_rest || passes.get() >= options.most_passes {
             parameters = once;
             break at_rest;
@@ -50,7 +49,7 @@ pub(super) fn climb(
 }
 
 /// Returns SQUAREM's step, extrapolated from two EM steps; `None` if these do not change anything.
-fn long_step(model: &Model, from: &[f64], once: &[f64], twice: &[f64]) -> Option<Vec<f64>> {
+fn long_step(model: &impl Model, from: &[f64], once: &[f64], twice: &[f64]) -> Option<Vec<f64>> {
     let first: Vec<f64> = from.iter().zip(once).map(|(a, b)| b - a).collect();
     let turn: Vec<f64> = once.iter().zip(twice).zip(&first).map(|((b, c), first)| c - b - first).collect();
     let length = |moves: &[f64]| moves.iter().map(|own| own * own).sum::<f64>().sqrt();
