@@ -41,6 +41,7 @@
 //! | `outcomes` | the outcome of each row: numbers, or levels |
 //! | `exact`, `cells`, `sums` | sums that do not depend on the order; sums by cell; sums of terms of each row |
 //! | `label_estimator`, `weighted`, `linear`, `imputed`, `birdie`, `bounds` | the estimators |
+//! | `normal` | the standard normal distribution |
 //! | `figures` | their results: plain data, with standard errors and intervals |
 
 mod birdie;
@@ -51,6 +52,7 @@ mod figures;
 mod imputed;
 mod label_estimator;
 mod linear;
+mod normal;
 mod outcomes;
 mod sums;
 mod weighted;

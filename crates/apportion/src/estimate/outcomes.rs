@@ -118,7 +118,6 @@ impl<'a> Outcomes<'a> {
 
     /// Returns the weight of a row; 1 without weights.
     #[inline]
-    #[expect(dead_code, reason = "the estimators do not use weights yet")]
     pub(super) fn weight(&self, row: usize) -> f64 {
         self.weights.map_or(1.0, |weights| weights[row])
     }
