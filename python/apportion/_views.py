@@ -137,6 +137,7 @@ class Audit(View):
     - expected_precision: the mean score of the labels, which is the share of them that is expected to be correct.
     - precision, recall: the share of the labels that is correct, and the share of the true members with the label.
     - calibration_error, kuiper: the expected calibration error of the scores, and the Kuiper statistic.
+    - correlation: the correlation of the scores with the truth (1 for people of the class, 0 for others).
     """
 
     _first = "counts-percent"
@@ -248,6 +249,7 @@ def _class_row(content: Mapping[str, Any], place: int) -> dict[str, Any]:
         "recall": rates.get("recall"),
         "calibration_error": content["calibration_error"][place],
         "kuiper": content["kuiper"][place],
+        "correlation": content["correlation"][place],
     }
 
 

@@ -41,11 +41,13 @@
 //! | `outcomes` | the outcome of each row: numbers, or levels |
 //! | `exact`, `cells`, `sums` | sums that do not depend on the order; sums by cell; sums of terms of each row |
 //! | `label_estimator`, `weighted`, `linear`, `imputed`, `birdie`, `bounds` | the estimators |
+//! | `bracket`, `sensitivity` | one class against everyone else: two estimators that can bracket the truth, and the violations that change the sign |
 //! | `normal` | the standard normal distribution |
 //! | `figures` | their results: plain data, with standard errors and intervals |
 
 mod birdie;
 mod bounds;
+mod bracket;
 mod cells;
 mod exact;
 mod figures;
@@ -54,14 +56,17 @@ mod label_estimator;
 mod linear;
 mod normal;
 mod outcomes;
+mod sensitivity;
 mod sums;
 mod weighted;
 
 pub use birdie::{Birdie, BirdieOptions, FEW_PER_GROUP, Pooling};
 pub use bounds::{CellBounds, CellSizes, SMALL_CELL};
+pub use bracket::{Bracket, BracketEstimate, BracketOrder, BracketSums, KnownCovariances, WithError};
 pub use figures::{Estimate, Figure, Gap};
 pub use imputed::{IMPUTATIONS, Imputed};
 pub use label_estimator::{LabelBias, LabelEstimator};
 pub use linear::Linear;
 pub use outcomes::{MAX_LEVELS, NO_LEVEL, Outcomes};
+pub use sensitivity::{Sensitivity, Violation};
 pub use weighted::{Counts, Weighted};
