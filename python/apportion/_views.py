@@ -360,8 +360,8 @@ class Disparity(View):
     - estimator, method: the name of the estimator or of the labels, and its method.
     - value: the value of the outcome whose share is estimated; null for a mean.
     - class: the class.
-    - estimate, error, low, high: the estimate, its standard error, and its 95% interval. For bounds, low and high are the
-      bounds, and the others are null.
+    - estimate, error, low, high: the estimate, its standard error, and its 95% interval. For "bounds", low and high are the
+      bounds of the sample, and for "bounds 95%" an interval that contains those of the population; the others are null.
     - effective_n: the effective sample size. If it is below 5, it and all estimates of the row are null, unless
       `small_cells` is "show".
     - against: the class to compare with.
@@ -375,7 +375,11 @@ class Disparity(View):
 
     @property
     def details(self) -> dict[str, Any]:
-        """The complete result: the JSON of the command `disparity`, whose keys docs/json.md describes."""
+        """The complete result: the JSON of the command `disparity`, whose keys docs/json.md describes.
+
+        `details["brackets"]` compares each class with everyone else, with the sensitivity of both estimates, and
+        `details["error_rates"]` has the rates of true and false positives of `prediction`.
+        """
         content: dict[str, Any] = self._content
         return content
 
@@ -533,6 +537,7 @@ def disparity(
     outcome: Column,
     *,
     outcome_value: str | None = None,
+    prediction: Column | None = None,
     truth: Column | None = None,
     by: Column | None = None,
     label: Column | None = None,
@@ -559,6 +564,8 @@ def disparity(
         scores: as for `label`.
         outcome: the outcome: numbers, yes and no, or a few values. A column name, or one value per row.
         outcome_value: the value of the outcome that counts as 1; all others count as 0.
+        prediction: a prediction or decision of 0 and 1, or yes and no: also compares its rates of true and false positives,
+            given the outcome, in `details["error_rates"]`.
         truth, by: as for `audit`.
         label, label_map: existing labels to compare with those of the rules, and how their values map to classes.
         cells: columns that define cells of similar people, for bounds that need only calibration within cells.
@@ -576,6 +583,7 @@ def disparity(
     given = {"scores": scores, "truth": truth, "by": by, "named": [outcome, cells], **options}
     source, values = table(given, label=label)
     values |= {"label_map": label_map, **_outcome(source, outcome, outcome_value, cells, against)}
+    values |= {"prediction": None if prediction is None else source.column("prediction", prediction)}
     values |= {"favorable": favorable, "baseline": baseline}
     values |= {"pooling": pooling, "no_bootstrap": no_bootstrap, "small_cells": small_cells}
     return Disparity(run("disparity", source, values, **rest(options, ("threads", "progress"))))

@@ -486,11 +486,10 @@ fn check_bin(bin: &apportion::audit::Bin, inside: &[&(f64, bool)]) -> f64 {
 fn check_correlation(found: Option<f64>, scored: &[(f64, bool)]) {
     let people = scored.len() as f64;
     let truth = |own: &(f64, bool)| f64::from(u8::from(own.1));
-    let (score, share) = (
-        scored.iter().map(|own| own.0).sum::<f64>() / people,
-        scored.iter().map(truth).sum::<f64>() / people,
-    );
-    let sum = |of: &dyn Fn(f64, f64) -> f64| scored.iter().map(|own| of(own.0 - score, truth(own) - share)).sum::<f64>();
+    let (score, share) =
+        (scored.iter().map(|own| own.0).sum::<f64>() / people, scored.iter().map(truth).sum::<f64>() / people);
+    let sum =
+        |of: &dyn Fn(f64, f64) -> f64| scored.iter().map(|own| of(own.0 - score, truth(own) - share)).sum::<f64>();
     let variances = sum(&|q, _| q * q) * sum(&|_, r| r * r);
     match found {
         Some(found) => assert!((found - sum(&|q, r| q * r) / variances.sqrt()).abs() < 1e-8, "{found}"),

@@ -17,7 +17,13 @@ fn normal(x: f64) -> f64 {
     let (from, steps) = (-12.0f64, 4000);
     let step = (x.max(from) - from) / f64::from(steps);
     let part = |index: i32| {
-        let factor = if index == 0 || index == steps { 1.0 } else if index % 2 == 1 { 4.0 } else { 2.0 };
+        let factor = if index == 0 || index == steps {
+            1.0
+        } else if index % 2 == 1 {
+            4.0
+        } else {
+            2.0
+        };
         factor * density(from + step * f64::from(index))
     };
     (0..=steps).map(part).sum::<f64>() * step / 3.0
@@ -31,7 +37,8 @@ fn by_hand(people: &[Person], cells: usize) -> [(f64, f64); 2] {
     let all: f64 = people.iter().map(|(_, q, _, weight)| weight * q).sum();
     let ends = [|q: f64, y: f64| q + y - 1.0, |q: f64, y: f64| q - y];
     let ends = ends.map(|of| {
-        let cell = |cell: usize| people.iter().filter(move |own| own.0 == cell).map(move |own| (of(own.1, own.2), *own));
+        let cell =
+            |cell: usize| people.iter().filter(move |own| own.0 == cell).map(move |own| (of(own.1, own.2), *own));
         let mut parts = Vec::new();
         for index in 0..cells {
             let sum = |term: &dyn Fn(f64, f64) -> f64| cell(index).map(|(s, own)| term(s, own.3)).sum::<f64>();
@@ -151,10 +158,19 @@ fn neither_order_nor_batches_change_intervals_of_bounds() {
 fn intervals_of_bounds_cover_the_bounds_of_the_population() {
     const SAMPLES: usize = 400;
     let (classes, names) = (classes(2), names());
-    println!("people per cell, cells, kink: mean low and high (true), coverage of sample bounds, of the interval, mean length");
-    for (people, cells, near_kink) in
-        [(5, 400, false), (5, 400, true), (20, 100, false), (20, 100, true), (50, 40, false), (50, 40, true), (200, 10, false), (200, 10, true)]
-    {
+    println!(
+        "people per cell, cells, kink: mean low and high (true), coverage of sample bounds, of the interval, mean length"
+    );
+    for (people, cells, near_kink) in [
+        (5, 400, false),
+        (5, 400, true),
+        (20, 100, false),
+        (20, 100, true),
+        (50, 40, false),
+        (50, 40, true),
+        (200, 10, false),
+        (200, 10, true),
+    ] {
         let mut chance = Chance::new(40 + people as u64 + u64::from(near_kink));
         let share: Vec<f64> = (0..cells).map(|_| 0.1 + 0.8 * chance.unit()).collect();
         let rate = share.iter().map(|own| if near_kink { 1.0 - own } else { 0.05 + 0.9 * chance.unit() });
@@ -190,7 +206,10 @@ fn intervals_of_bounds_cover_the_bounds_of_the_population() {
         let [by_sample, by_interval] = [by_sample, by_interval].map(|own| own as f64 / SAMPLES as f64);
         println!(
             "{people} {cells} {near_kink}: {:.3} ({low:.3}) {:.3} ({high:.3}); {by_sample:.3} {by_interval:.3}; {:.3} ({:.3})",
-            sums[0], sums[1], sums[2], high - low
+            sums[0],
+            sums[1],
+            sums[2],
+            high - low
         );
         assert!(by_interval >= 0.93, "{people} people: {by_interval}");
         assert!(people > 20 || by_sample < 0.8, "{people} people: {by_sample}");

@@ -45,8 +45,16 @@ impl Table {
             let (first, second, at) = (table.q[3 * row], table.q[3 * row + 1], chance.unit());
             let class = if at < first { 0 } else { 1 + u8::from(at >= first + second) };
             table.truth.push(if row % 3 == 0 { UNCODED } else { class });
-            table.numbers.push(if row % 11 == 0 { f64::NAN } else { 50.0 + 9.0 * f64::from(class) + 20.0 * first + chance.unit() });
-            table.codes.push(if row % 13 == 0 { NO_LEVEL } else { u16::from(chance.unit() < 0.2 + 0.2 * f64::from(class) + 0.3 * first) });
+            table.numbers.push(if row % 11 == 0 {
+                f64::NAN
+            } else {
+                50.0 + 9.0 * f64::from(class) + 20.0 * first + chance.unit()
+            });
+            table.codes.push(if row % 13 == 0 {
+                NO_LEVEL
+            } else {
+                u16::from(chance.unit() < 0.2 + 0.2 * f64::from(class) + 0.3 * first)
+            });
         }
         table
     }
@@ -86,7 +94,9 @@ fn both_estimates_are_those_of_two_classes() {
             let linear = Linear::of(&scores, &outcomes).unwrap().estimates();
             for level in 0..found.len() {
                 let own = found[level][class].unwrap();
-                for (own, gap) in [(own.weighted, weighted[level].gap(0, 1)), (own.linear.unwrap(), linear[level].gap(0, 1))] {
+                for (own, gap) in
+                    [(own.weighted, weighted[level].gap(0, 1)), (own.linear.unwrap(), linear[level].gap(0, 1))]
+                {
                     near(own.value, gap.unwrap().difference.unwrap());
                     near(own.error, gap.unwrap().error.unwrap());
                     near(own.interval.high - own.value, 1.959_963_984_540_054 * own.error);
@@ -174,7 +184,8 @@ fn neither_order_nor_batches_change_the_bracket() {
         let whole = Bracket::of(&table.scores(), &outcomes(&table, &names, kind)).unwrap().estimates();
         let shuffled = table.part(&rows);
         assert_eq!(Bracket::of(&shuffled.scores(), &outcomes(&shuffled, &names, kind)).unwrap().estimates(), whole);
-        let [first, second] = parts.each_ref().map(|part| BracketSums::of(&part.scores(), &outcomes(part, &names, kind)).unwrap());
+        let [first, second] =
+            parts.each_ref().map(|part| BracketSums::of(&part.scores(), &outcomes(part, &names, kind)).unwrap());
         let mut sums = first.clone();
         sums.merge(&second).unwrap();
         let [mut all, more] =
@@ -304,7 +315,8 @@ fn intervals_of_covariances_cover() {
         covered[2] += contains(own.weighted.interval, {
             let mean = |own: bool| {
                 let weight = |q: f64| if own { q } else { 1.0 - q };
-                scores.iter().map(|&q| weight(q) * rate(own, q)).sum::<f64>() / scores.iter().map(|&q| weight(q)).sum::<f64>()
+                scores.iter().map(|&q| weight(q) * rate(own, q)).sum::<f64>()
+                    / scores.iter().map(|&q| weight(q)).sum::<f64>()
             };
             differences += contains(truth, mean(true) - mean(false) + off);
             mean(true) - mean(false) - difference

@@ -2,8 +2,8 @@
 //! `audit`.
 
 use apportion::estimate::{
-    Birdie, BirdieOptions, CellBounds, FEW_PER_GROUP, IMPUTATIONS, Imputed, LabelEstimator, Linear, Outcomes, Pooling,
-    SMALL_CELL, Weighted,
+    Birdie, BirdieOptions, CellBounds, Estimate, FEW_PER_GROUP, IMPUTATIONS, Imputed, LabelEstimator, Linear, Outcomes,
+    Pooling, SMALL_CELL, Weighted,
 };
 use apportion::text::{Message, Setting};
 use apportion::{Scores, Settings};
@@ -11,6 +11,8 @@ use apportion_io::{OutcomeColumn, Table, TableOptions};
 use apportion_report::{BirdieFit, Disparity, Estimator, LabelKind, Method, Ratios};
 use serde::{Deserialize, Serialize};
 
+use super::bracket::brackets;
+use super::error_rates::ErrorRatesBuilder;
 use crate::labels::Assignment;
 use crate::{Context, Error, Result, text};
 
@@ -125,6 +127,7 @@ pub struct DisparityBuilder<'a> {
     small_cells: SmallCells,
     ratios: Option<Ratios>,
     labels: Vec<Estimator>,
+    error_rates: Option<ErrorRatesBuilder>,
 }
 
 impl<'a> DisparityBuilder<'a> {
@@ -160,6 +163,12 @@ impl<'a> DisparityBuilder<'a> {
             }
             None => None,
         };
+        let error_rates = match (table.predictions()?, table.prediction_column()) {
+            (Some(predicted), Some(column)) => {
+                Some(ErrorRatesBuilder::begin(column.to_owned(), &predicted, &outcomes)?)
+            }
+            _ => None,
+        };
         let weighted = Weighted::of(scores, &outcomes).map_err(|error| table.locate(error))?;
         let against = against.unwrap_or_else(|| weighted.largest());
         let expected = || weighted.posterior();
@@ -181,6 +190,7 @@ impl<'a> DisparityBuilder<'a> {
             small_cells,
             ratios,
             labels,
+            error_rates,
         };
         Ok(Some(builder))
     }
@@ -194,6 +204,9 @@ impl<'a> DisparityBuilder<'a> {
             Assignment::Labels(draws) => LabelEstimator::of(self.scores, &self.outcomes, &draws[0])?,
             Assignment::People(allotment) => LabelEstimator::of_allotment(self.scores, &self.outcomes, allotment)?,
         };
+        if let Some(rates) = &mut self.error_rates {
+            rates.add(self.scores, name, kind, assignment)?;
+        }
         let biases = if hard.truth().is_some() { hard.biases() } else { Vec::new() };
         self.labels.push(Estimator {
             name: name.to_owned(),
@@ -211,13 +224,7 @@ impl<'a> DisparityBuilder<'a> {
     /// If an estimator cannot be computed.
     pub fn finish(self, settings: &Settings, context: &Context) -> Result<Disparity> {
         let (scores, outcomes) = (self.scores, &self.outcomes);
-        let own = |name: &str, method: Method, estimates| Estimator {
-            name: name.to_owned(),
-            method,
-            labels: None,
-            estimates,
-            biases: Vec::new(),
-        };
+        let own = estimator;
         let truth = LabelEstimator::of_truth(scores, outcomes)?.and_then(|hard| hard.truth());
         let mut estimators: Vec<Estimator> =
             truth.map(|truth| own("truth", Method::Truth, truth)).into_iter().chain(self.labels).collect();
@@ -253,10 +260,16 @@ impl<'a> DisparityBuilder<'a> {
                 converged: birdie.converged,
             });
         }
-        if let Some(bounds) = &self.bounds {
+        let intervals = self.bounds.as_ref().map(CellBounds::intervals);
+        if let (Some(bounds), Some(intervals)) = (&self.bounds, &intervals) {
             estimators.push(own("bounds", Method::Bounds, bounds.estimates()));
+            estimators.push(own("bounds 95%", Method::BoundsInterval, intervals.clone()));
             remarks.extend(about_cells(bounds));
         }
+        let brackets = brackets(scores, outcomes, intervals.as_deref()).map_err(|error| self.table.locate(error))?;
+        let shows_small = self.small_cells == SmallCells::Show;
+        let error_rates = self.error_rates.map(|rates| rates.finish(scores, settings, self.against, shows_small));
+        let error_rates = error_rates.transpose().map_err(locate)?;
         let mut disparity = Disparity {
             outcome: self.outcome,
             levels: outcomes.shown(),
@@ -267,7 +280,10 @@ impl<'a> DisparityBuilder<'a> {
             estimators,
             birdie: fit,
             ratios: self.ratios,
-            shows_small: self.small_cells == SmallCells::Show,
+            shows_small,
+            error_rates,
+            brackets,
+            limits_by_cells: intervals.is_some(),
             remarks,
         };
         let outside = disparity.outside_of_shares();
@@ -280,6 +296,11 @@ impl<'a> DisparityBuilder<'a> {
         }
         Ok(disparity)
     }
+}
+
+/// Returns the results of an estimator that does not use labels.
+pub(super) fn estimator(name: &str, method: Method, estimates: Vec<Estimate>) -> Estimator {
+    Estimator { name: name.to_owned(), method, labels: None, estimates, biases: Vec::new() }
 }
 
 fn left_out(weighted: &Weighted) -> Vec<String> {
@@ -378,9 +399,11 @@ fn refuse_alone(bounds: &CellBounds) -> Result<()> {
 
 fn about_cells(bounds: &CellBounds) -> Option<String> {
     let sizes = bounds.sizes();
-    (10 * sizes.in_small > sizes.people).then(|| {
+    let mean = sizes.people as f64 / sizes.cells.max(1) as f64;
+    (10 * sizes.in_small > sizes.people || mean < SMALL_CELL as f64).then(|| {
         format!(
-            "{} of {} people are in cells of fewer than {SMALL_CELL} people; the bounds are too narrow.",
+            "A cell has {mean:.1} people on average, and {} of {} people are in cells of fewer than {SMALL_CELL}. The bounds are \
+             too narrow in such cells; use those of \"bounds 95%\", or columns with fewer values.",
             text::count(sizes.in_small),
             text::count(sizes.people)
         )

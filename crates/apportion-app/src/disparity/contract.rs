@@ -6,6 +6,9 @@ use apportion::text::Setting;
 use apportion_report::{BirdieFit, Disparity, Estimator, Ratio};
 use serde::Serialize;
 
+use super::bracket::BracketContract;
+use super::error_rates::ErrorRatesContract;
+
 /// An outcome compared between classes.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
@@ -28,6 +31,10 @@ pub struct DisparityContract {
     pub without_outcome: Counts,
     /// The estimators, each with its estimates.
     pub estimators: Vec<EstimatorContract>,
+    /// Each class compared with everyone else, by value and class.
+    pub brackets: Vec<BracketContract>,
+    /// The rates of true and false positives of `prediction`; null without it.
+    pub error_rates: Option<ErrorRatesContract>,
     /// How BIRDiE was fitted; null if it was not.
     pub birdie: Option<BirdieContract>,
     /// A sentence about the class with the largest bias of labels; null if it is unknown.
@@ -58,7 +65,7 @@ pub struct BirdieContract {
 pub struct EstimatorContract {
     /// The name of the estimator or of the labels.
     pub name: String,
-    /// Its method: `truth`, `labels`, `weighted`, `imputed`, `linear`, `birdie` or `bounds`.
+    /// Its method: `truth`, `labels`, `weighted`, `imputed`, `linear`, `birdie`, `bounds` or `bounds_interval`.
     pub method: &'static str,
     /// The assumptions under which the estimates are correct.
     pub needs: String,
@@ -90,7 +97,8 @@ pub struct ClassContract {
     pub estimate: Option<f64>,
     /// Its standard error; null if it is unknown.
     pub error: Option<f64>,
-    /// Its 95% interval; for bounds, the bounds. Null if it is unknown.
+    /// Its 95% interval; for `bounds`, the bounds of the sample, and for `bounds_interval`, an interval that contains both
+    /// bounds of the population. Null if it is unknown.
     pub interval: Option<Interval>,
     /// The effective sample size; null without data.
     pub effective_n: Option<f64>,
@@ -124,12 +132,7 @@ pub struct GapContract {
 impl DisparityContract {
     /// Returns the serialized form of a comparison, with settings in the style of the front end.
     pub fn of(disparity: &Disparity, name_setting: fn(Setting, Option<&str>) -> String) -> DisparityContract {
-        let estimator = |own: &Estimator| EstimatorContract {
-            name: own.name.clone(),
-            method: own.method.id(),
-            needs: own.method.needs().render(name_setting),
-            values: (0..own.estimates.len()).map(|level| ValueContract::of(disparity, own, level)).collect(),
-        };
+        let estimator = |own: &Estimator| EstimatorContract::of(disparity, own, name_setting);
         DisparityContract {
             outcome: disparity.outcome.clone(),
             values: disparity.levels.clone(),
@@ -140,6 +143,8 @@ impl DisparityContract {
             people: disparity.known.people,
             without_outcome: disparity.unknown,
             estimators: disparity.estimators.iter().map(estimator).collect(),
+            brackets: BracketContract::all(disparity),
+            error_rates: disparity.error_rates.as_ref().and_then(|own| ErrorRatesContract::of(own, name_setting)),
             birdie: disparity.birdie.as_ref().map(BirdieContract::of),
             sentence: disparity.sentence(),
             remarks: disparity.remarks.clone(),
@@ -169,6 +174,21 @@ impl BirdieContract {
             people_per_group: fit.people_per_group.clone(),
             replicates: fit.replicates,
             converged: fit.converged,
+        }
+    }
+}
+
+impl EstimatorContract {
+    pub(super) fn of(
+        disparity: &Disparity,
+        own: &Estimator,
+        name_setting: fn(Setting, Option<&str>) -> String,
+    ) -> EstimatorContract {
+        EstimatorContract {
+            name: own.name.clone(),
+            method: own.method.id(),
+            needs: own.method.needs().render(name_setting),
+            values: (0..own.estimates.len()).map(|level| ValueContract::of(disparity, own, level)).collect(),
         }
     }
 }

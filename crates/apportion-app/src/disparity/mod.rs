@@ -1,8 +1,10 @@
 //! Compares an outcome between classes with every estimator.
 
+mod bracket;
 mod builder;
 mod contract;
 mod csv;
+mod error_rates;
 mod show;
 
 use std::path::PathBuf;
@@ -14,10 +16,13 @@ use apportion_io::{ClassColumn, Input, Table};
 use apportion_report::{Disparity, LabelKind};
 use serde::{Deserialize, Serialize};
 
+pub use bracket::{BracketContract, CovariancesContract, DifferenceContract, SensitivityContract, ViolationContract};
 pub use builder::{DisparityBuilder, OutcomeSettings, SmallCells};
 pub use contract::{
     BirdieContract, ClassContract, DisparityContract, EstimatorContract, GapContract, RatioContract, ValueContract,
 };
+
+pub use error_rates::{ErrorRatesContract, RateContract};
 
 use crate::class_map::ClassMap;
 use crate::existing_labels::{self, Uncoded};
@@ -39,6 +44,8 @@ pub struct Request {
     /// The outcome. Its column is required.
     #[serde(flatten)]
     pub outcome: OutcomeSettings,
+    /// The column of a prediction, whose rates of true and false positives are compared.
+    pub prediction: Option<String>,
     /// Columns with existing labels, to compare with those of the rules.
     pub label: Vec<String>,
     /// The class of each label value, for values that differ from the class names.
@@ -99,6 +106,7 @@ fn disparity(request: &Request, context: &Context) -> Result<Response> {
     let table = table_settings.read(&input, groups, context, |options| {
         options.labels = request.label_columns();
         request.outcome.ask(options);
+        options.prediction.clone_from(&request.prediction);
     })?;
     let scores = table.scores()?;
     if let Some(report) = &mut report {
@@ -178,6 +186,9 @@ impl Request {
     fn facts(&self) -> Vec<(&'static str, String)> {
         let mut facts = self.outcome.facts();
         facts.push(("Reference", "for match: the posterior, that is, the mean of the scores".to_owned()));
+        if let Some(prediction) = &self.prediction {
+            facts.push(("Prediction", format!("column {prediction}")));
+        }
         if !self.label.is_empty() {
             let without = self.uncoded.values.join(", ");
             facts.push(("Your labels", format!("columns {}; unlabeled: {without}", self.label.join(", "))));

@@ -10,7 +10,7 @@ use super::column::{Column, ColumnTexts, Values};
 use super::groups::GroupBuilder;
 use super::memory_table::MemoryTable;
 use super::number::{fill_suppressed, is_suppressed, parse_count, parse_number};
-use super::outcome::OutcomeBuilder;
+use super::outcome::{OutcomeBuilder, OutcomeColumn};
 use super::percentages::{Percentages, SAMPLE_ROWS};
 use super::row_mask::RowMask;
 use super::score_columns::{
@@ -40,6 +40,7 @@ pub(crate) struct TableBuilder {
     groups: GroupBuilder,
     cells: GroupBuilder,
     outcome: OutcomeBuilder,
+    prediction: OutcomeBuilder,
     truth: ClassColumnBuilder,
     labels: Vec<ClassColumnBuilder>,
     counts: Vec<u64>,
@@ -60,6 +61,7 @@ struct ColumnIndices {
     truth: Option<ClassIndex>,
     labels: Vec<ClassIndex>,
     outcome: Option<usize>,
+    prediction: Option<usize>,
     cells: Vec<usize>,
     count: Option<usize>,
 }
@@ -100,13 +102,14 @@ impl ColumnIndices {
             truth: options.truth.as_ref().map(class_column).transpose()?,
             labels: options.labels.iter().map(class_column).collect::<Result<_>>()?,
             outcome: optional(options.outcome.as_ref().map(|outcome| &outcome.column), Setting::Outcome)?,
+            prediction: optional(options.prediction.as_ref(), Setting::Prediction)?,
             cells: options.cells.iter().map(|name| find_column(names, name, Setting::Cells)).collect::<Result<_>>()?,
             count: optional(options.count.as_ref(), Setting::Count)?,
         })
     }
 
     fn all(&self) -> impl Iterator<Item = usize> + '_ {
-        let single = [self.id, self.outcome, self.count].into_iter().flatten();
+        let single = [self.id, self.outcome, self.prediction, self.count].into_iter().flatten();
         let several = [&self.scores, &self.by, &self.cells].into_iter().flatten();
         let classes = self.truth.iter().chain(&self.labels).flat_map(|index| index.all());
         several.copied().chain(single).chain(classes)
@@ -167,6 +170,7 @@ impl TableBuilder {
             groups: GroupBuilder::default(),
             cells: GroupBuilder::default(),
             outcome: OutcomeBuilder::default(),
+            prediction: OutcomeBuilder::default(),
             truth: ClassColumnBuilder::default(),
             labels: options.labels.iter().map(|_| ClassColumnBuilder::default()).collect(),
             options,
@@ -238,7 +242,7 @@ impl TableBuilder {
             let values = self.class_texts(&selected, self.indices.labels[label])?;
             self.labels[label].push(&values, selected.rows(), &self.options.labels[label], &self.classes);
         }
-        self.push_outcome(&selected)?;
+        self.push_outcomes(&selected)?;
         self.push_counts(&selected)?;
         if let Some((_, rows)) = self.files.last_mut() {
             *rows += total;
@@ -403,9 +407,25 @@ impl TableBuilder {
         Ok(())
     }
 
-    fn push_outcome(&mut self, selected: &SelectedRows<'_>) -> Result<()> {
-        let (Some(index), Some(column)) = (self.indices.outcome, &self.options.outcome) else { return Ok(()) };
-        let mut builder = std::mem::take(&mut self.outcome);
+    fn push_outcomes(&mut self, selected: &SelectedRows<'_>) -> Result<()> {
+        if let (Some(index), Some(column)) = (self.indices.outcome, &self.options.outcome) {
+            let builder = std::mem::take(&mut self.outcome);
+            self.outcome = self.push_outcome(selected, index, column, builder)?;
+        }
+        if let Some(index) = self.indices.prediction {
+            let builder = std::mem::take(&mut self.prediction);
+            self.prediction = self.push_outcome(selected, index, &OutcomeColumn::default(), builder)?;
+        }
+        Ok(())
+    }
+
+    fn push_outcome(
+        &self,
+        selected: &SelectedRows<'_>,
+        index: usize,
+        column: &OutcomeColumn,
+        mut builder: OutcomeBuilder,
+    ) -> Result<OutcomeBuilder> {
         if selected.columns[index].is_numeric() {
             let mut numbers = Vec::with_capacity(selected.len());
             self.each_number(selected, index, parse_number, |_, number| numbers.push(number))?;
@@ -422,8 +442,7 @@ impl TableBuilder {
                     .map_err(|problem| self.value_error(selected, index, place, problem))?;
             }
         }
-        self.outcome = builder;
-        Ok(())
+        Ok(builder)
     }
 
     fn push_counts(&mut self, selected: &SelectedRows<'_>) -> Result<()> {
@@ -453,6 +472,8 @@ impl TableBuilder {
             groups: None,
             cells: None,
             outcome: None,
+            prediction: None,
+            prediction_column: None,
             truth: self.indices.truth.is_some().then(|| std::mem::take(&mut self.truth.values)),
             labels: Vec::new(),
             rows_without_id: self.rows_without_id,
@@ -518,6 +539,13 @@ impl TableBuilder {
             groups: (!self.indices.by.is_empty()).then_some(self.groups.column),
             cells: (!self.indices.cells.is_empty()).then_some((self.cells.column.ids, cell_count)),
             outcome: self.options.outcome.as_ref().map(|column| self.outcome.finish(column)).transpose()?,
+            prediction_column: self.options.prediction.clone(),
+            prediction: self
+                .options
+                .prediction
+                .as_ref()
+                .map(|column| self.prediction.finish_prediction(column))
+                .transpose()?,
             truth: self.indices.truth.is_some().then_some(self.truth.values),
             labels: self.labels.into_iter().map(|labels| labels.values).collect(),
             rows_without_id: self.rows_without_id,

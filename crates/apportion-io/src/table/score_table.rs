@@ -38,6 +38,8 @@ pub struct TableOptions {
     pub labels: Vec<ClassColumn>,
     /// The outcome to compare between classes.
     pub outcome: Option<OutcomeColumn>,
+    /// The column of a prediction: 0 and 1, or yes and no.
+    pub prediction: Option<String>,
     /// The columns that together define a cell of similar people.
     pub cells: Vec<String>,
     /// Whether rows are divided by their sum.
@@ -62,6 +64,7 @@ impl Default for TableOptions {
             truth: None,
             labels: Vec::new(),
             outcome: None,
+            prediction: None,
             cells: Vec::new(),
             normalize: false,
             only_with_truth: false,
@@ -87,6 +90,8 @@ pub struct Table {
     pub(crate) truth: Option<Vec<Label>>,
     pub(crate) labels: Vec<Vec<Label>>,
     pub(crate) outcome: Option<OutcomeValues>,
+    pub(crate) prediction: Option<OutcomeValues>,
+    pub(crate) prediction_column: Option<String>,
     /// The cell of each row, and the number of cells.
     pub(crate) cells: Option<(Vec<u32>, usize)>,
     pub(crate) counts: Option<Vec<u64>>,
@@ -227,6 +232,16 @@ impl Table {
     /// Returns the outcomes as the core library expects them, if there is an outcome column.
     pub fn outcomes(&self) -> Result<Option<Outcomes<'_>>> {
         self.outcome.as_ref().map(OutcomeValues::outcomes).transpose()
+    }
+
+    /// Returns the name of the column of predictions.
+    pub fn prediction_column(&self) -> Option<&str> {
+        self.prediction_column.as_deref()
+    }
+
+    /// Returns the predictions as the core library expects them, if there is a column of predictions. Yes counts.
+    pub fn predictions(&self) -> Result<Option<Outcomes<'_>>> {
+        self.prediction.as_ref().map(OutcomeValues::outcomes).transpose()
     }
 
     /// Returns the cell of each row and the number of cells, if there are cell columns.

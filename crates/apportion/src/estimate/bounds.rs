@@ -131,11 +131,9 @@ impl CellBounds {
             return Err(Error::Tally { what: "units of weights" });
         }
         self.people.iter_mut().zip(&other.people).for_each(|(sum, more)| *sum += more);
-        for (sums, more) in [
-            (&mut self.sums, &other.sums),
-            (&mut self.squared, &other.squared),
-            (&mut self.products, &other.products),
-        ] {
+        for (sums, more) in
+            [(&mut self.sums, &other.sums), (&mut self.squared, &other.squared), (&mut self.products, &other.products)]
+        {
             sums.iter_mut().zip(more).for_each(|(sum, more)| *sum += more);
         }
         Ok(())
@@ -177,7 +175,10 @@ impl CellBounds {
             let interval = Interval { low: one.low - other.high, high: one.high - other.low };
             Some(Gap { class, against, difference: None, error: None, interval: Some(interval) })
         };
-        Estimate { classes: (0..self.classes).map(figure).collect(), gaps: pairs(self.classes).filter_map(gap).collect() }
+        Estimate {
+            classes: (0..self.classes).map(figure).collect(),
+            gaps: pairs(self.classes).filter_map(gap).collect(),
+        }
     }
 
     /// Returns the bounds of the sample on a class's rate.

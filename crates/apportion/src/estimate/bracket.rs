@@ -211,13 +211,22 @@ impl BracketSums {
                 for (class, (&score, terms)) in row.iter().zip(by_class.chunks_exact_mut(OF_CLASS)).enumerate() {
                     let (q, own) = (GRID.value(score), f64::from(u8::from(truth == Some(class))));
                     let squares = [weight * weight * q * q, weight * weight * (1.0 - q) * (1.0 - q)];
-                    terms.copy_from_slice(&[weight * q, weight * q * q, weight * own, weight * own * q, squares[0], squares[1]]);
+                    terms.copy_from_slice(&[
+                        weight * q,
+                        weight * q * q,
+                        weight * own,
+                        weight * own * q,
+                        squares[0],
+                        squares[1],
+                    ]);
                 }
                 for (level, terms) in levels.clone().zip(by_level.chunks_exact_mut(OF_LEVEL + OF_BOTH * k)) {
                     let y = value.at(level);
                     terms[0] = weight * y;
                     terms[1] = weight * y * y;
-                    for (class, (&score, terms)) in row.iter().zip(terms[OF_LEVEL..].chunks_exact_mut(OF_BOTH)).enumerate() {
+                    for (class, (&score, terms)) in
+                        row.iter().zip(terms[OF_LEVEL..].chunks_exact_mut(OF_BOTH)).enumerate()
+                    {
                         terms[0] = weight * y * GRID.value(score);
                         terms[1] = if truth == Some(class) { weight * y } else { 0.0 };
                     }
@@ -376,9 +385,8 @@ impl Bracket {
             known: is_known.then(|| {
                 let [[own, own_score], [other, other_score]] = known.by_class();
                 let variance = known.class * (1.0 - known.class);
-                let given_score = known.outcome_class
-                    - known.outcome * known.class
-                    - known.class_slope() * known.covariance();
+                let given_score =
+                    known.outcome_class - known.outcome * known.class - known.class_slope() * known.covariance();
                 let given_class = known.covariance() - variance * (own - other) * (own_score - other_score);
                 KnownCovariances {
                     people: known.people * known.class.min(1.0 - known.class),

@@ -71,6 +71,7 @@ settings! {
     Bootstrap "bootstrap"
     Outcome "outcome"
     OutcomeValue "outcome_value"
+    Prediction "prediction"
     Cells "cells"
     Pooling "pooling"
     NoBootstrap "no_bootstrap"
