@@ -137,6 +137,7 @@ class Audit(View):
     - expected_precision: the mean score of the labels, which is the share of them that is expected to be correct.
     - precision, recall: the share of the labels that is correct, and the share of the true members with the label.
     - calibration_error, kuiper: the expected calibration error of the scores, and the Kuiper statistic.
+    - correlation: the correlation of the scores with the truth (1 for people of the class, 0 for others).
     """
 
     _first = "counts-percent"
@@ -248,6 +249,7 @@ def _class_row(content: Mapping[str, Any], place: int) -> dict[str, Any]:
         "recall": rates.get("recall"),
         "calibration_error": content["calibration_error"][place],
         "kuiper": content["kuiper"][place],
+        "correlation": content["correlation"][place],
     }
 
 
@@ -358,8 +360,8 @@ class Disparity(View):
     - estimator, method: the name of the estimator or of the labels, and its method.
     - value: the value of the outcome whose share is estimated; null for a mean.
     - class: the class.
-    - estimate, error, low, high: the estimate, its standard error, and its 95% interval. For bounds, low and high are the
-      bounds, and the others are null.
+    - estimate, error, low, high: the estimate, its standard error, and its 95% interval. For "bounds", low and high are the
+      bounds of the sample, and for "bounds 95%" an interval that contains those of the population; the others are null.
     - effective_n: the effective sample size. If it is below 5, it and all estimates of the row are null, unless
       `small_cells` is "show".
     - against: the class to compare with.
@@ -373,7 +375,11 @@ class Disparity(View):
 
     @property
     def details(self) -> dict[str, Any]:
-        """The complete result: the JSON of the command `disparity`, whose keys docs/json.md describes."""
+        """The complete result: the JSON of the command `disparity`, whose keys docs/json.md describes.
+
+        `details["brackets"]` compares each class with everyone else, with the sensitivity of both estimates, and
+        `details["error_rates"]` has the rates of true and false positives of `prediction`.
+        """
         content: dict[str, Any] = self._content
         return content
 
@@ -608,6 +614,7 @@ def disparity(
     outcome_value: str | None = None,
     weight: Column | None = None,
     inference: str | None = None,
+    prediction: Column | None = None,
     truth: Column | None = None,
     by: Column | None = None,
     label: Column | None = None,
@@ -640,6 +647,8 @@ def disparity(
         weight: survey weights: numbers from 0. A column name, or one value per row. Rows without one are left out.
         inference: what the intervals of the weighted estimator are about: the means in the "population" that the people were
             drawn from (the default), or the means of the people in the "file", of whom only the classes are uncertain.
+        prediction: a prediction or decision of 0 and 1, or yes and no: also compares its rates of true and false positives,
+            given the outcome, in `details["error_rates"]`.
         truth, by: as for `audit`.
         label, label_map: existing labels to compare with those of the rules, and how their values map to classes.
         cells: columns that define cells of similar people, for bounds that need only calibration within cells.
@@ -663,6 +672,7 @@ def disparity(
     given = {"scores": scores, "truth": truth, "by": by, "named": [outcome, weight, cells, columns, cluster], **options}
     source, values = table(given, label=label)
     values |= {"label_map": label_map, **_outcome(source, outcome, outcome_value, weight, inference, cells, against)}
+    values |= {"prediction": None if prediction is None else source.column("prediction", prediction)}
     values |= {"favorable": favorable, "baseline": baseline}
     values |= {"pooling": pooling, "no_bootstrap": no_bootstrap, "small_cells": small_cells}
     values |= {"controls": controls, "cluster": cluster, "regression": regression}

@@ -457,3 +457,91 @@ fn reports_show_what_is_printed() {
     run(path, &["compare", "voters.csv", "--report", "none.md", "-q"]);
     assert!(!fs::read_to_string(path.join("none.md")).unwrap().contains("## Outcomes"));
 }
+
+#[test]
+fn each_class_is_compared_with_everyone_else() {
+    let folder = voters(3000);
+    let rows = rows(folder.path());
+    let line =
+        ["disparity", "voters.csv", "--outcome", "voted", "--truth", "race", "--small-cells", "show", "--json", "-q"];
+    let result = json(folder.path(), &line);
+    let known: Vec<(&Row, f64)> = rows.iter().filter_map(|row| Some((row, row.voted?))).collect();
+    let mean =
+        |of: &dyn Fn(&Row, f64) -> f64| known.iter().map(|(row, y)| of(row, *y)).sum::<f64>() / known.len() as f64;
+    for class in 0..6 {
+        let own = &result["brackets"][class];
+        assert_eq!(
+            (&own["class"], &own["value"], &own["hidden"]),
+            (&CLASSES[class].into(), &"1".into(), &false.into())
+        );
+        let r = |row: &Row| f64::from(u8::from(row.race == CLASSES[class]));
+        let (share, outcome, members) = (mean(&|row, _| row.scores[class]), mean(&|_, y| y), mean(&|row, _| r(row)));
+        let q = |row: &Row| row.scores[class] - share;
+        let covariance = mean(&|row, y| q(row) * (y - outcome));
+        let (variance, class_variance) = (mean(&|row, _| q(row).powi(2)), share * (1.0 - share));
+        near(&own["weighted"]["estimate"], covariance / class_variance);
+        near(&own["linear"]["estimate"], covariance / variance);
+        let with_class = mean(&|row, _| q(row) * (r(row) - members));
+        let of_truth = mean(&|row, y| (y - outcome) * (r(row) - members));
+        let truth_variance = members * (1.0 - members);
+        near(&own["covariances"]["truth"]["estimate"], of_truth / truth_variance);
+        near(&own["covariances"]["given_score"]["estimate"], of_truth - covariance * with_class / variance);
+        near(&own["covariances"]["given_class"]["estimate"], covariance - of_truth * with_class / truth_variance);
+        let violation = &own["sensitivity"]["linear"];
+        near(&violation["covariance"], covariance);
+        let largest =
+            (mean(&|_, y| (y - outcome).powi(2)) * variance * (class_variance - variance) / class_variance).sqrt();
+        near(&violation["share"], covariance.abs() / largest);
+        assert_eq!(own["sensitivity"]["limit"], "variances");
+    }
+    let cells = [&line[..], &["--cells", "county"]].concat();
+    let result = json(folder.path(), &cells);
+    for class in 0..6 {
+        let interval = |name: &str| figure(&result, name, class)["interval"].clone();
+        let (bounds, wide) = (interval("bounds"), interval("bounds 95%"));
+        assert!(wide["low"].as_f64() <= bounds["low"].as_f64() && bounds["high"].as_f64() <= wide["high"].as_f64());
+        assert_eq!(result["brackets"][class]["sensitivity"]["limit"], "cells");
+    }
+}
+
+#[test]
+fn error_rates_are_those_of_the_formulas() {
+    let folder = voters(2000);
+    let path = folder.path();
+    let table = fs::read_to_string(path.join("voters.csv")).unwrap();
+    let predicted = |row: usize| seed::hash(2, row as u64, 9) % 3 == 0;
+    let line = |(row, line): (usize, &str)| match row {
+        0 => format!("{line},predicted\n"),
+        _ if row % 13 == 0 => format!("{line},\n"),
+        _ => format!("{line},{}\n", if predicted(row) { "yes" } else { "no" }),
+    };
+    fs::write(path.join("voters.csv"), table.lines().enumerate().map(line).collect::<String>()).unwrap();
+    let rows = rows(path);
+    let line = ["disparity", "voters.csv", "--outcome", "voted", "--prediction", "predicted", "--truth", "race", "-q"];
+    let result = json(path, &[&line[..], &["--small-cells", "show", "--json"]].concat());
+    let rates = &result["error_rates"];
+    assert_eq!(rates["prediction"], "predicted");
+    for (rate, outcome) in [("true_positive", 1.0), ("false_positive", 0.0)] {
+        let among: Vec<(&Row, f64)> = (0..rows.len())
+            .filter(|row| rows[*row].voted == Some(outcome) && (row + 1) % 13 != 0)
+            .map(|row| (&rows[row], f64::from(u8::from(predicted(row + 1)))))
+            .collect();
+        assert_eq!(rates[rate]["people"], among.len());
+        for class in 0..6 {
+            let mean = |weight: &dyn Fn(&Row) -> f64| {
+                among.iter().map(|(row, y)| weight(row) * y).sum::<f64>()
+                    / among.iter().map(|(row, _)| weight(row)).sum::<f64>()
+            };
+            near(&figure(&rates[rate], "weighted", class)["estimate"], mean(&|row| row.scores[class]));
+            let truth = mean(&|row| f64::from(u8::from(row.race == CLASSES[class])));
+            near(&figure(&rates[rate], "truth", class)["estimate"], truth);
+        }
+        let names: Vec<&str> =
+            rates[rate]["estimators"].as_array().unwrap().iter().map(|own| own["name"].as_str().unwrap()).collect();
+        assert_eq!(names, ["truth", "argmax", "threshold 0.8", "match", "weighted", "imputed"]);
+    }
+    let other = refused(path, &["disparity", "voters.csv", "--outcome", "voted", "--prediction", "party"]);
+    assert!(other.contains("--prediction: column \"party\" has other values than 0 and 1"), "{other}");
+    let number = refused(path, &["disparity", "voters.csv", "--outcome", "price", "--prediction", "predicted"]);
+    assert!(number.contains("--prediction needs an outcome of 0 and 1"), "{number}");
+}

@@ -84,6 +84,7 @@ fn the_table_has_the_figures_of_the_json() {
             assert!(is_near(&row["miscalibration_percent"], &split["miscalibration"]), "{row:?}");
             assert!(is_near(&row["discretization_percent"], &split["discretization"]), "{row:?}");
             assert!(is_near(&row["kuiper"], &section["kuiper"][class]), "{row:?}");
+            assert!(is_near(&row["correlation"], &section["correlation"][class]), "{row:?}");
         }
     }
     let (compare, table) = both(COMMANDS[1]);

@@ -4,6 +4,7 @@ use apportion::audit::Interval;
 use apportion::estimate::{Counts, Estimate, Figure, Gap, Inference, LabelBias};
 use apportion::text::{Message, Setting};
 
+use crate::bracket::ClassBracket;
 use crate::regression::Regressions;
 use crate::study::{FEWEST, LabelKind};
 use crate::text;
@@ -37,6 +38,12 @@ pub struct Disparity {
     pub birdie: Option<BirdieFit>,
     /// Regressions with controls, if they were requested.
     pub regressions: Option<Regressions>,
+    /// By level, then by class: the comparison with everyone else; `None` if no one, or everyone, has the class.
+    pub brackets: Vec<Vec<Option<ClassBracket>>>,
+    /// The rates of true and false positives of a prediction, if there is one.
+    pub error_rates: Option<ErrorRates>,
+    /// Whether bounds of cells limit the violations in `brackets`.
+    pub limits_by_cells: bool,
     /// Further remarks for the reader.
     pub remarks: Vec<String>,
 }
@@ -60,6 +67,21 @@ impl SurveyWeights {
             sum => format!("{sum:.3e}"),
         }
     }
+/// The rates of positives of a prediction, among people with the outcome and among people without it.
+#[derive(Clone, Debug)]
+pub struct ErrorRates {
+    /// The column of the prediction.
+    pub prediction: String,
+    /// The rate of true positives, then that of false positives.
+    pub rates: Vec<Disparity>,
+}
+
+impl ErrorRates {
+    /// The assumption of the estimators of these rates.
+    pub const NEEDS: &str = "Rates of true and false positives are estimated among people with the outcome and among people \
+        without it. The estimators need scores that are calibrated among these people. This is a stronger condition than \
+        calibration among everyone: it also needs that, among people with the same scores, the outcome does not depend on the \
+        class.";
 }
 
 /// How rates of a favorable outcome are compared by their ratio.
@@ -134,8 +156,10 @@ pub enum Method {
     Linear,
     /// Means over scores that are updated with the outcomes.
     Birdie,
-    /// Bounds on the means.
+    /// Bounds on the means, of the sample.
     Bounds,
+    /// Intervals that contain the bounds of the population.
+    BoundsInterval,
 }
 
 impl Method {
@@ -149,6 +173,7 @@ impl Method {
             Method::Linear => "linear",
             Method::Birdie => "birdie",
             Method::Bounds => "bounds",
+            Method::BoundsInterval => "bounds_interval",
         }
     }
 
@@ -186,6 +211,11 @@ impl Method {
             Method::Bounds => {
                 "bounds: limits of the rate for any dependence between class and outcome, if the scores are calibrated within \
                  each cell. They do not include sampling error."
+                    .into()
+            }
+            Method::BoundsInterval => {
+                "bounds 95%: an interval that contains both bounds of the population in at least 95% of samples, under the same \
+                 assumption. It corrects the bounds, which are too narrow in small cells."
                     .into()
             }
         }

@@ -20,6 +20,7 @@
 //! bars, lines and points; the page's own script draws the maps. The page makes no network requests: its security policy
 //! forbids them. It contains no names or IDs of people, only counts.
 
+mod bracket;
 pub mod chart;
 mod disparity;
 mod document;
@@ -34,7 +35,8 @@ mod section;
 mod study;
 pub mod text;
 
-pub use disparity::{BirdieFit, Disparity, Estimator, Method, Ratio, Ratios, SurveyWeights};
+pub use bracket::{BRACKET, COVARIANCES, ClassBracket, SENSITIVITY};
+pub use disparity::{BirdieFit, Disparity, ErrorRates, Estimator, Method, Ratio, Ratios, SurveyWeights};
 pub use document::{Block, Card, Cell, Chart, Document, Outlines, Section, Sheet, Slider, Table, Term, View, Views};
 pub use figures::is_own_figure;
 pub use geometry::{Geometry, GeometryError, Shapes};

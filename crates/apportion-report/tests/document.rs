@@ -899,6 +899,9 @@ fn with_outcome(mut study: Study) -> Study {
     };
     let heads = |rows| apportion::estimate::Counts { rows, people: rows };
     study.outcomes = Some(Disparity {
+        brackets: Vec::new(),
+        limits_by_cells: false,
+        error_rates: None,
         outcome: "turnout <2024>".into(),
         levels: vec!["1".into()],
         classes: study.classes.clone(),

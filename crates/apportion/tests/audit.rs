@@ -382,6 +382,7 @@ fn check(section: &Section, table: &Table, group: Option<u32>, policy: UncodedPo
                 check_equal_width(&calibration.equal_width, &scored);
                 check_equal_count(&calibration.equal_count, &scored);
                 close(calibration.kuiper, kuiper(&scored));
+                check_correlation(calibration.correlation, &scored);
             }
             None => assert!(known.is_empty()),
         }
@@ -479,6 +480,21 @@ fn check_bin(bin: &apportion::audit::Bin, inside: &[&(f64, bool)]) -> f64 {
         }
     }
     (sum - members).abs()
+}
+
+/// Compares with Pearson's correlation from deviations, person by person.
+fn check_correlation(found: Option<f64>, scored: &[(f64, bool)]) {
+    let people = scored.len() as f64;
+    let truth = |own: &(f64, bool)| f64::from(u8::from(own.1));
+    let (score, share) =
+        (scored.iter().map(|own| own.0).sum::<f64>() / people, scored.iter().map(truth).sum::<f64>() / people);
+    let sum =
+        |of: &dyn Fn(f64, f64) -> f64| scored.iter().map(|own| of(own.0 - score, truth(own) - share)).sum::<f64>();
+    let variances = sum(&|q, _| q * q) * sum(&|_, r| r * r);
+    match found {
+        Some(found) => assert!((found - sum(&|q, r| q * r) / variances.sqrt()).abs() < 1e-8, "{found}"),
+        None => assert!(variances < 1e-12, "{variances}"),
+    }
 }
 
 fn kuiper(scored: &[(f64, bool)]) -> f64 {

@@ -5,7 +5,7 @@ use apportion::audit::{Bias, ClassAudit, Section};
 use super::Response;
 use crate::results::{CsvTable, cell, number};
 
-const COLUMNS: usize = 25;
+const COLUMNS: usize = 26;
 
 const HEADER: [&str; COLUMNS] = [
     "level",
@@ -28,6 +28,7 @@ const HEADER: [&str; COLUMNS] = [
     "discretization_percent",
     "calibration_error",
     "kuiper",
+    "correlation",
     "precision",
     "recall",
     "reference_share",
@@ -78,6 +79,7 @@ fn row(level: &str, group: &str, class: &ClassAudit) -> [String; COLUMNS] {
         number(split.and_then(|split| split.discretization.percent)),
         number(calibration.map(|own| own.equal_width.expected_error)),
         number(calibration.map(|own| own.kuiper)),
+        number(calibration.and_then(|own| own.correlation)),
         number(class.rates.and_then(|rates| rates.precision)),
         number(class.rates.and_then(|rates| rates.recall)),
         number(class.given_share),

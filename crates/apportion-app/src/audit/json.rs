@@ -149,6 +149,9 @@ struct SectionContract<'a> {
     calibration_error: Vec<Option<f64>>,
     /// The Kuiper statistic of the calibration of each class; null without truth.
     kuiper: Vec<Option<f64>>,
+    /// The correlation of the scores of each class with the truth (1 for people of the class, 0 for others); null without
+    /// truth, and if the scores or the truth do not vary.
+    correlation: Vec<Option<f64>>,
     /// Precision, recall and error rates of each class; null without truth.
     rates: Vec<Option<Rates>>,
     /// The labeled share of each class, by the scores and by the truth.
@@ -300,6 +303,7 @@ impl SectionContract<'_> {
                 class.calibration.as_ref().map(|own| own.equal_width.expected_error)
             }),
             kuiper: by_class(section, |class| class.calibration.as_ref().map(|own| own.kuiper)),
+            correlation: by_class(section, |class| class.calibration.as_ref().and_then(|own| own.correlation)),
             rates: by_class(section, |class| class.rates),
             class_coverage: Against {
                 posterior: by_class(section, |class| class.posterior_coverage),

@@ -173,7 +173,16 @@ fn against_truth(section: &Section) -> Option<String> {
     if section.with_truth == 0 {
         return None;
     }
-    let header = ["class", "miscalibration", "discretization", "calibration error", "Kuiper", "precision", "recall"];
+    let header = [
+        "class",
+        "miscalibration",
+        "discretization",
+        "calibration error",
+        "Kuiper",
+        "correlation",
+        "precision",
+        "recall",
+    ];
     let mut rows = Vec::with_capacity(section.classes.len());
     for class in &section.classes {
         let (split, calibration) = (class.split.as_ref(), class.calibration.as_ref());
@@ -183,6 +192,7 @@ fn against_truth(section: &Section) -> Option<String> {
             text::signed(split.and_then(|split| split.discretization.percent), 1, "%"),
             text::plain(calibration.map(|own| own.equal_width.expected_error), 4),
             text::plain(calibration.map(|own| own.kuiper), 4),
+            text::plain(calibration.and_then(|own| own.correlation), 3),
             text::plain(class.rates.and_then(|rates| rates.precision), 3),
             text::plain(class.rates.and_then(|rates| rates.recall), 3),
         ]);

@@ -4,8 +4,8 @@
 use std::cell::OnceCell;
 
 use apportion::estimate::{
-    Birdie, BirdieOptions, CellBounds, FEW_PER_GROUP, IMPUTATIONS, Imputed, Inference, LabelEstimator, Linear,
-    Outcomes, Pooling, SMALL_CELL, Weighted,
+    Birdie, BirdieOptions, CellBounds, Estimate, FEW_PER_GROUP, IMPUTATIONS, Imputed, Inference, LabelEstimator,
+    Linear, Outcomes, Pooling, SMALL_CELL, Weighted,
 };
 use apportion::text::{Message, Setting};
 use apportion::{Scores, Settings};
@@ -13,6 +13,8 @@ use apportion_io::{OutcomeColumn, Table, TableOptions};
 use apportion_report::{BirdieFit, Disparity, Estimator, LabelKind, Method, Ratios, SurveyWeights};
 use serde::{Deserialize, Serialize};
 
+use super::bracket::brackets;
+use super::error_rates::ErrorRatesBuilder;
 use super::regression::{RegressionBuilder, RegressionColumns};
 use crate::labels::Assignment;
 use crate::{Context, Error, Result, text};
@@ -152,6 +154,7 @@ pub struct DisparityBuilder<'a> {
     ratios: Option<Ratios>,
     labels: Vec<Estimator>,
     regressions: Option<RegressionBuilder<'a>>,
+    error_rates: Option<ErrorRatesBuilder<'a>>,
 }
 
 impl<'a> DisparityBuilder<'a> {
@@ -194,6 +197,12 @@ impl<'a> DisparityBuilder<'a> {
             sum,
             rows_without: table.rows_without_weight(),
         });
+        let error_rates = match (table.predictions()?, table.prediction_column()) {
+            (Some(predicted), Some(column)) => {
+                Some(ErrorRatesBuilder::begin(column.to_owned(), &predicted, &outcomes)?)
+            }
+            _ => None,
+        };
         let against = against.unwrap_or_else(|| weighted.largest());
         let expected = || weighted.posterior();
         let ratios = settings.favorable.as_ref().map(|_| Ratios { baseline, expected: expected() });
@@ -218,6 +227,7 @@ impl<'a> DisparityBuilder<'a> {
             ratios,
             labels,
             regressions: None,
+            error_rates,
         };
         Ok(Some(builder))
     }
@@ -247,6 +257,9 @@ impl<'a> DisparityBuilder<'a> {
         if let Some(regressions) = &mut self.regressions {
             regressions.add(name, assignment)?;
         }
+        if let Some(rates) = &mut self.error_rates {
+            rates.add(self.scores, name, kind, assignment)?;
+        }
         let biases = if hard.truth().is_some() { hard.biases() } else { Vec::new() };
         self.labels.push(Estimator {
             name: name.to_owned(),
@@ -264,13 +277,7 @@ impl<'a> DisparityBuilder<'a> {
     /// If an estimator cannot be computed.
     pub fn finish(self, settings: &Settings, context: &Context) -> Result<Disparity> {
         let (scores, outcomes) = (self.scores, &self.outcomes);
-        let own = |name: &str, method: Method, estimates| Estimator {
-            name: name.to_owned(),
-            method,
-            labels: None,
-            estimates,
-            biases: Vec::new(),
-        };
+        let own = estimator;
         let truth = LabelEstimator::of_truth(scores, outcomes)?.and_then(|hard| hard.truth());
         let mut estimators: Vec<Estimator> =
             truth.map(|truth| own("truth", Method::Truth, truth)).into_iter().chain(self.labels).collect();
@@ -308,12 +315,17 @@ impl<'a> DisparityBuilder<'a> {
         if let Some(kept) = self.fit {
             kept.get_or_init(|| birdie);
         }
-        if let Some(bounds) = &self.bounds {
+        let intervals = self.bounds.as_ref().map(CellBounds::intervals);
+        if let (Some(bounds), Some(intervals)) = (&self.bounds, &intervals) {
             estimators.push(own("bounds", Method::Bounds, bounds.estimates()));
+            estimators.push(own("bounds 95%", Method::BoundsInterval, intervals.clone()));
             remarks.extend(about_cells(bounds));
         }
         let shows_small = self.small_cells == SmallCells::Show;
         let regressions = self.regressions.map(|own| own.finish(settings, shows_small, context)).transpose()?;
+        let brackets = brackets(scores, outcomes, intervals.as_deref()).map_err(|error| self.table.locate(error))?;
+        let error_rates = self.error_rates.map(|rates| rates.finish(scores, settings, self.against, shows_small));
+        let error_rates = error_rates.transpose().map_err(locate)?;
         let mut disparity = Disparity {
             outcome: self.outcome,
             levels: outcomes.shown(),
@@ -328,6 +340,9 @@ impl<'a> DisparityBuilder<'a> {
             ratios: self.ratios,
             shows_small,
             regressions,
+            error_rates,
+            brackets,
+            limits_by_cells: intervals.is_some(),
             remarks,
         };
         let outside = disparity.outside_of_shares();
@@ -340,6 +355,11 @@ impl<'a> DisparityBuilder<'a> {
         }
         Ok(disparity)
     }
+}
+
+/// Returns the results of an estimator that does not use labels.
+pub(super) fn estimator(name: &str, method: Method, estimates: Vec<Estimate>) -> Estimator {
+    Estimator { name: name.to_owned(), method, labels: None, estimates, biases: Vec::new() }
 }
 
 fn left_out(weighted: &Weighted, survey: Option<&SurveyWeights>) -> Vec<String> {
@@ -478,9 +498,11 @@ fn refuse_alone(bounds: &CellBounds) -> Result<()> {
 
 fn about_cells(bounds: &CellBounds) -> Option<String> {
     let sizes = bounds.sizes();
-    (10 * sizes.in_small > sizes.people).then(|| {
+    let mean = sizes.people as f64 / sizes.cells.max(1) as f64;
+    (10 * sizes.in_small > sizes.people || mean < SMALL_CELL as f64).then(|| {
         format!(
-            "{} of {} people are in cells of fewer than {SMALL_CELL} people; the bounds are too narrow.",
+            "A cell has {mean:.1} people on average, and {} of {} people are in cells of fewer than {SMALL_CELL}. The bounds are \
+             too narrow in such cells; use those of \"bounds 95%\", or columns with fewer values.",
             text::count(sizes.in_small),
             text::count(sizes.people)
         )

@@ -6,6 +6,8 @@ use apportion::text::Setting;
 use apportion_report::{BirdieFit, Disparity, Estimator, Method, Ratio, SurveyWeights};
 use serde::Serialize;
 
+use super::bracket::BracketContract;
+use super::error_rates::ErrorRatesContract;
 use super::regression::RegressionsContract;
 
 /// An outcome compared between classes.
@@ -32,6 +34,10 @@ pub struct DisparityContract {
     pub weight: Option<WeightContract>,
     /// The estimators, each with its estimates.
     pub estimators: Vec<EstimatorContract>,
+    /// Each class compared with everyone else, by value and class.
+    pub brackets: Vec<BracketContract>,
+    /// The rates of true and false positives of `prediction`; null without it.
+    pub error_rates: Option<ErrorRatesContract>,
     /// How BIRDiE was fitted; null if it was not.
     pub birdie: Option<BirdieContract>,
     /// Regressions with controls; null without `controls`.
@@ -80,7 +86,7 @@ pub struct BirdieContract {
 pub struct EstimatorContract {
     /// The name of the estimator or of the labels.
     pub name: String,
-    /// Its method: `truth`, `labels`, `weighted`, `imputed`, `linear`, `birdie` or `bounds`.
+    /// Its method: `truth`, `labels`, `weighted`, `imputed`, `linear`, `birdie`, `bounds` or `bounds_interval`.
     pub method: &'static str,
     /// What its intervals are about: `population` for the means in the population that the people were drawn from, or
     /// `file` for the means of the file's own people of each class. Null for bounds, which have no sampling error.
@@ -115,7 +121,8 @@ pub struct ClassContract {
     pub estimate: Option<f64>,
     /// Its standard error; null if it is unknown.
     pub error: Option<f64>,
-    /// Its 95% interval; for bounds, the bounds. Null if it is unknown.
+    /// Its 95% interval; for `bounds`, the bounds of the sample, and for `bounds_interval`, an interval that contains both
+    /// bounds of the population. Null if it is unknown.
     pub interval: Option<Interval>,
     /// The effective sample size; null without data.
     pub effective_n: Option<f64>,
@@ -149,13 +156,7 @@ pub struct GapContract {
 impl DisparityContract {
     /// Returns the serialized form of a comparison, with settings in the style of the front end.
     pub fn of(disparity: &Disparity, name_setting: fn(Setting, Option<&str>) -> String) -> DisparityContract {
-        let estimator = |own: &Estimator| EstimatorContract {
-            name: own.name.clone(),
-            method: own.method.id(),
-            inference: inference(own.method, disparity.inference),
-            needs: own.method.needs().render(name_setting),
-            values: (0..own.estimates.len()).map(|level| ValueContract::of(disparity, own, level)).collect(),
-        };
+        let estimator = |own: &Estimator| EstimatorContract::of(disparity, own, name_setting);
         DisparityContract {
             outcome: disparity.outcome.clone(),
             values: disparity.levels.clone(),
@@ -168,6 +169,8 @@ impl DisparityContract {
             weight: disparity.survey.as_ref().map(WeightContract::of),
             estimators: disparity.estimators.iter().map(estimator).collect(),
             regressions: disparity.regressions.as_ref().map(|own| RegressionsContract::of(own, &disparity.classes)),
+            brackets: BracketContract::all(disparity),
+            error_rates: disparity.error_rates.as_ref().and_then(|own| ErrorRatesContract::of(own, name_setting)),
             birdie: disparity.birdie.as_ref().map(|fit| BirdieContract::of(fit, &disparity.classes)),
             sentence: disparity.sentence(),
             remarks: disparity.remarks.clone(),
@@ -213,6 +216,22 @@ impl BirdieContract {
             identified_per_group: fit.identified_per_group.clone(),
             replicates: fit.replicates,
             converged: fit.converged,
+        }
+    }
+}
+
+impl EstimatorContract {
+    pub(super) fn of(
+        disparity: &Disparity,
+        own: &Estimator,
+        name_setting: fn(Setting, Option<&str>) -> String,
+    ) -> EstimatorContract {
+        EstimatorContract {
+            name: own.name.clone(),
+            method: own.method.id(),
+            inference: inference(own.method, disparity.inference),
+            needs: own.method.needs().render(name_setting),
+            values: (0..own.estimates.len()).map(|level| ValueContract::of(disparity, own, level)).collect(),
         }
     }
 }

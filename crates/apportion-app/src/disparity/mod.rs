@@ -1,8 +1,10 @@
 //! Compares an outcome between classes with every estimator.
 
+mod bracket;
 mod builder;
 mod contract;
 mod csv;
+mod error_rates;
 mod regression;
 mod show;
 mod updated;
@@ -17,12 +19,14 @@ use apportion_io::{ClassColumn, Input, PlainColumn, Table};
 use apportion_report::{Disparity, LabelKind};
 use serde::{Deserialize, Serialize};
 
+pub use bracket::{BracketContract, CovariancesContract, DifferenceContract, SensitivityContract, ViolationContract};
 pub use builder::{DisparityBuilder, OutcomeSettings, SmallCells};
 pub use contract::{
     BirdieContract, ClassContract, DisparityContract, EstimatorContract, GapContract, RatioContract, ValueContract,
     WeightContract,
 };
 
+pub use error_rates::{ErrorRatesContract, RateContract};
 pub use regression::{
     AdjustedClassContract, AdjustedContract, CoefficientContract, ControlContract, EffectContract, OddsContract,
     RegressionSettings, RegressionsContract,
@@ -53,6 +57,8 @@ pub struct Request {
     /// Regressions with controls.
     #[serde(flatten)]
     pub regression: RegressionSettings,
+    /// The column of a prediction, whose rates of true and false positives are compared.
+    pub prediction: Option<String>,
     /// Columns with existing labels, to compare with those of the rules.
     pub label: Vec<String>,
     /// The class of each label value, for values that differ from the class names.
@@ -123,6 +129,7 @@ fn disparity(request: &Request, context: &Context) -> Result<Response> {
         options.labels = request.label_columns();
         request.outcome.ask(options);
         request.regression.ask(options);
+        options.prediction.clone_from(&request.prediction);
     })?;
     let scores = table.scores()?;
     if let Some(report) = &mut report {
@@ -211,6 +218,9 @@ impl Request {
         let mut facts = self.outcome.facts();
         facts.extend(self.regression.facts());
         facts.push(("Reference", "for match: the posterior, that is, the mean of the scores".to_owned()));
+        if let Some(prediction) = &self.prediction {
+            facts.push(("Prediction", format!("column {prediction}")));
+        }
         if !self.label.is_empty() {
             let without = self.uncoded.values.join(", ");
             facts.push(("Your labels", format!("columns {}; unlabeled: {without}", self.label.join(", "))));

@@ -3,8 +3,9 @@
 use apportion::audit::Interval;
 use apportion::estimate::regression::Model;
 use apportion::text::{Message, Setting};
-use apportion_report::{AdjustedEstimator, Disparity, Estimator, Method, REGRESSION_CAVEAT, Regressions};
+use apportion_report::{AdjustedEstimator, Disparity, ErrorRates, Estimator, Method, REGRESSION_CAVEAT, Regressions};
 
+use super::bracket;
 use crate::text;
 
 /// The number of values shown; JSON contains all values.
@@ -13,19 +14,7 @@ const SHOWN: usize = 8;
 pub(super) fn text(own: &Disparity) -> Message {
     let mut blocks: Vec<Message> = Vec::new();
     for level in 0..own.shown().min(SHOWN) {
-        let unit = if own.is_share() { ", %" } else { "" };
-        let estimates = table(own, &format!("{}{unit}", own.what(level)), |each, class| {
-            let figure = own.figure(each, level, class);
-            let (estimate, interval) = (figure.and_then(|own| own.estimate), figure.and_then(|own| own.interval));
-            cell(estimate, interval, |number| own.show(number))
-        });
-        let unit = if own.is_share() { ", points" } else { "" };
-        let gaps = table(own, &format!("gap to {}{unit}", own.classes[own.against]), |each, class| {
-            let gap = own.gap(each, level, class);
-            let (difference, interval) = (gap.and_then(|own| own.difference), gap.and_then(|own| own.interval));
-            cell(difference, interval, |number| own.show_difference(number))
-        });
-        blocks.extend([estimates.into(), gaps.into()]);
+        blocks.extend(estimates(own, level));
         if own.ratios.is_some() {
             let ratios = table(own, "ratio of rates", |each, class| {
                 let ratio = own.ratio(each, level, class);
@@ -37,12 +26,20 @@ pub(super) fn text(own: &Disparity) -> Message {
             blocks.push(Message::from(ratios) + "\n" + line + Setting::Baseline.with("CLASS") + last);
         }
     }
+    for level in 0..own.shown().min(SHOWN) {
+        let title = |table: String| if own.shown() > 1 { format!("{}\n{table}", own.what(level)) } else { table };
+        blocks.extend(bracket::text(own, level).into_iter().map(title).map(Message::from));
+    }
     if own.shown() > SHOWN {
         let more = text::counted((own.shown() - SHOWN) as u64, "more value", "more values");
         blocks.push(Message::from(format!("… and {more}; use ")) + Setting::Json + " to see all values");
     }
     if let Some(regressions) = own.regressions.as_ref().filter(|own| !own.estimators.is_empty()) {
         blocks.push(adjusted(own, regressions).into());
+    }
+    if let Some(error_rates) = &own.error_rates {
+        error_rates.rates.iter().for_each(|rate| blocks.extend(estimates(rate, 0)));
+        blocks.push(ErrorRates::NEEDS.into());
     }
     if hides_estimates(own) {
         let hidden = "–: hidden, because the effective sample size is below 5; use ";
@@ -53,6 +50,7 @@ pub(super) fn text(own: &Disparity) -> Message {
     methods.dedup();
     let needs = methods.into_iter().map(Method::needs);
     let remarks = own.regressions.iter().flat_map(|own| &own.remarks).chain(&own.remarks);
+    let needs = needs.chain(bracket::explanations(own).into_iter().map(Message::from));
     blocks.push(joined(needs.chain(remarks.cloned().map(Message::from)), "\n"));
     joined(blocks, "\n\n")
 }
@@ -83,10 +81,30 @@ fn adjusted(own: &Disparity, regressions: &Regressions) -> String {
     parts.join("\n\n")
 }
 
+/// Returns the tables of a level: the estimates and the differences.
+fn estimates(own: &Disparity, level: usize) -> [Message; 2] {
+    let unit = if own.is_share() { ", %" } else { "" };
+    let estimates = table(own, &format!("{}{unit}", own.what(level)), |each, class| {
+        let figure = own.figure(each, level, class);
+        let (estimate, interval) = (figure.and_then(|own| own.estimate), figure.and_then(|own| own.interval));
+        cell(estimate, interval, |number| own.show(number))
+    });
+    let unit = if own.is_share() { ", points" } else { "" };
+    let gaps = table(own, &format!("gap to {}{unit}", own.classes[own.against]), |each, class| {
+        let gap = own.gap(each, level, class);
+        let (difference, interval) = (gap.and_then(|own| own.difference), gap.and_then(|own| own.interval));
+        cell(difference, interval, |number| own.show_difference(number))
+    });
+    [estimates.into(), gaps.into()]
+}
+
 /// Returns whether the tables omit estimates of classes with a small effective sample size.
 fn hides_estimates(own: &Disparity) -> bool {
     let hides = |each: &Estimator, level: usize| (0..own.classes.len()).any(|class| own.is_hidden(each, level, class));
-    (0..own.shown().min(SHOWN)).any(|level| own.estimators.iter().any(|each| hides(each, level)))
+    let brackets = |level: usize| (0..own.classes.len()).any(|class| own.is_bracket_hidden(level, class));
+    let level = |level: usize| brackets(level) || own.estimators.iter().any(|each| hides(each, level));
+    let rates = own.error_rates.iter().flat_map(|own| &own.rates);
+    (0..own.shown().min(SHOWN)).any(level) || rates.into_iter().any(hides_estimates)
 }
 
 /// Joins messages with a separator.

@@ -284,6 +284,17 @@ pub(super) static GROUPS: &[Group] = &[
     },
     Group {
         heading: "Outcome",
+        jobs: &[Disparity],
+        settings: &[setting(
+            Setting::Prediction,
+            Kind::Text,
+            "COL",
+            &[T("Column of a prediction or decision (0 and 1, or yes and no): also compares its rates of true and false \
+                 positives, given the outcome")],
+        )],
+    },
+    Group {
+        heading: "Outcome",
         jobs: &[Audit, Compare, Disparity],
         settings: &[
             setting(

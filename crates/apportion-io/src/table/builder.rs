@@ -11,7 +11,7 @@ use super::control::{ClusterBuilder, ControlBuilder, ControlColumn};
 use super::groups::GroupBuilder;
 use super::memory_table::MemoryTable;
 use super::number::{fill_suppressed, is_suppressed, parse_count, parse_number};
-use super::outcome::OutcomeBuilder;
+use super::outcome::{OutcomeBuilder, OutcomeColumn};
 use super::percentages::{Percentages, SAMPLE_ROWS};
 use super::row_mask::RowMask;
 use super::score_columns::{
@@ -46,6 +46,7 @@ pub(crate) struct TableBuilder {
     weights: Weights,
     controls: Vec<ControlBuilder>,
     clusters: ClusterBuilder,
+    prediction: OutcomeBuilder,
     truth: ClassColumnBuilder,
     labels: Vec<ClassColumnBuilder>,
     counts: Vec<u64>,
@@ -67,6 +68,7 @@ struct ColumnIndices {
     labels: Vec<ClassIndex>,
     outcome: Option<usize>,
     weight: Option<usize>,
+    prediction: Option<usize>,
     cells: Vec<usize>,
     controls: Vec<usize>,
     cluster: Option<usize>,
@@ -112,6 +114,7 @@ impl ColumnIndices {
             labels: options.labels.iter().map(class_column).collect::<Result<_>>()?,
             outcome: optional(options.outcome.as_ref().map(|outcome| &outcome.column), Setting::Outcome)?,
             weight: optional(options.weight.as_ref(), Setting::Weight)?,
+            prediction: optional(options.prediction.as_ref(), Setting::Prediction)?,
             cells: options.cells.iter().map(|name| find_column(names, name, Setting::Cells)).collect::<Result<_>>()?,
             controls: options
                 .controls
@@ -125,7 +128,8 @@ impl ColumnIndices {
     }
 
     fn all(&self) -> impl Iterator<Item = usize> + '_ {
-        let single = [self.id, self.outcome, self.weight, self.cluster, self.count].into_iter().flatten();
+        let single =
+            [self.id, self.outcome, self.prediction, self.weight, self.cluster, self.count].into_iter().flatten();
         let several = [&self.scores, &self.by, &self.cells, &self.covariates, &self.controls].into_iter().flatten();
         let classes = self.truth.iter().chain(&self.labels).flat_map(|index| index.all());
         several.copied().chain(single).chain(classes)
@@ -191,6 +195,7 @@ impl TableBuilder {
             weights: Weights::default(),
             controls: options.controls.iter().map(|_| ControlBuilder::default()).collect(),
             clusters: ClusterBuilder::default(),
+            prediction: OutcomeBuilder::default(),
             truth: ClassColumnBuilder::default(),
             labels: options.labels.iter().map(|_| ClassColumnBuilder::default()).collect(),
             options,
@@ -262,7 +267,7 @@ impl TableBuilder {
             let values = self.class_texts(&selected, self.indices.labels[label])?;
             self.labels[label].push(&values, selected.rows(), &self.options.labels[label], &self.classes);
         }
-        self.push_outcome(&selected)?;
+        self.push_outcomes(&selected)?;
         self.push_weights(&selected)?;
         self.push_controls(&selected)?;
         self.push_counts(&selected)?;
@@ -437,9 +442,25 @@ impl TableBuilder {
         Ok(())
     }
 
-    fn push_outcome(&mut self, selected: &SelectedRows<'_>) -> Result<()> {
-        let (Some(index), Some(column)) = (self.indices.outcome, &self.options.outcome) else { return Ok(()) };
-        let mut builder = std::mem::take(&mut self.outcome);
+    fn push_outcomes(&mut self, selected: &SelectedRows<'_>) -> Result<()> {
+        if let (Some(index), Some(column)) = (self.indices.outcome, &self.options.outcome) {
+            let builder = std::mem::take(&mut self.outcome);
+            self.outcome = self.push_outcome(selected, index, column, builder)?;
+        }
+        if let Some(index) = self.indices.prediction {
+            let builder = std::mem::take(&mut self.prediction);
+            self.prediction = self.push_outcome(selected, index, &OutcomeColumn::default(), builder)?;
+        }
+        Ok(())
+    }
+
+    fn push_outcome(
+        &self,
+        selected: &SelectedRows<'_>,
+        index: usize,
+        column: &OutcomeColumn,
+        mut builder: OutcomeBuilder,
+    ) -> Result<OutcomeBuilder> {
         if selected.columns[index].is_numeric() {
             let mut numbers = Vec::with_capacity(selected.len());
             self.each_number(selected, index, parse_number, |_, number| numbers.push(number))?;
@@ -456,8 +477,7 @@ impl TableBuilder {
                     .map_err(|problem| self.value_error(selected, index, place, problem))?;
             }
         }
-        self.outcome = builder;
-        Ok(())
+        Ok(builder)
     }
 
     fn push_weights(&mut self, selected: &SelectedRows<'_>) -> Result<()> {
@@ -538,6 +558,8 @@ impl TableBuilder {
             weights: None,
             controls: Vec::new(),
             clusters: None,
+            prediction: None,
+            prediction_column: None,
             truth: self.indices.truth.is_some().then(|| std::mem::take(&mut self.truth.values)),
             labels: Vec::new(),
             rows_without_id: self.rows_without_id,
@@ -621,6 +643,13 @@ impl TableBuilder {
                 .map(|(builder, column)| builder.finish(column))
                 .collect::<Result<_>>()?,
             clusters: self.indices.cluster.is_some().then_some(self.clusters.ids),
+            prediction_column: self.options.prediction.clone(),
+            prediction: self
+                .options
+                .prediction
+                .as_ref()
+                .map(|column| self.prediction.finish_prediction(column))
+                .transpose()?,
             truth: self.indices.truth.is_some().then_some(self.truth.values),
             labels: self.labels.into_iter().map(|labels| labels.values).collect(),
             rows_without_id: self.rows_without_id,

@@ -171,6 +171,20 @@ impl OutcomeBuilder {
         Ok(self.levels())
     }
 
+    /// Determines the predictions, which must be 0 and 1, true and false, or yes and no.
+    pub(crate) fn finish_prediction(self, column: &str) -> Result<OutcomeValues> {
+        match self.finish(&OutcomeColumn { column: column.to_owned(), value: None }) {
+            Ok(values @ OutcomeValues::Levels { counted: Some(_), .. }) => Ok(values),
+            Ok(OutcomeValues::Levels { counted: None, .. } | OutcomeValues::Numbers(_)) | Err(_) => {
+                let problem = format!(
+                    ": column {column:?} has other values than 0 and 1, true and false, or yes and no; name a column of \
+                     predictions or decisions"
+                );
+                Err(Error::Settings(Message::from(Setting::Prediction) + problem))
+            }
+        }
+    }
+
     /// Returns the categories sorted by name. For no and yes, yes counts.
     fn levels(self) -> OutcomeValues {
         let known =

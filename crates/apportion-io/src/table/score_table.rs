@@ -43,6 +43,8 @@ pub struct TableOptions {
     pub outcome: Option<OutcomeColumn>,
     /// The column with the survey weight of each person; used only with an outcome.
     pub weight: Option<String>,
+    /// The column of a prediction: 0 and 1, or yes and no.
+    pub prediction: Option<String>,
     /// The columns that together define a cell of similar people.
     pub cells: Vec<String>,
     /// The controls of regressions.
@@ -74,6 +76,7 @@ impl Default for TableOptions {
             labels: Vec::new(),
             outcome: None,
             weight: None,
+            prediction: None,
             cells: Vec::new(),
             controls: Vec::new(),
             cluster: None,
@@ -104,6 +107,8 @@ pub struct Table {
     pub(crate) outcome: Option<OutcomeValues>,
     /// The survey weight of each row. Rows without one have no outcome.
     pub(crate) weights: Option<Weights>,
+    pub(crate) prediction: Option<OutcomeValues>,
+    pub(crate) prediction_column: Option<String>,
     /// The cell of each row, and the number of cells.
     pub(crate) cells: Option<(Vec<u32>, usize)>,
     pub(crate) controls: Vec<ControlData>,
@@ -256,6 +261,16 @@ impl Table {
     /// Returns the number of rows without a survey weight; they have no outcome.
     pub fn rows_without_weight(&self) -> u64 {
         self.weights.as_ref().map_or(0, |weights| weights.missing)
+    }
+
+    /// Returns the name of the column of predictions.
+    pub fn prediction_column(&self) -> Option<&str> {
+        self.prediction_column.as_deref()
+    }
+
+    /// Returns the predictions as the core library expects them, if there is a column of predictions. Yes counts.
+    pub fn predictions(&self) -> Result<Option<Outcomes<'_>>> {
+        self.prediction.as_ref().map(OutcomeValues::outcomes).transpose()
     }
 
     /// Returns the cell of each row and the number of cells, if there are cell columns.

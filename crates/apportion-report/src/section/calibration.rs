@@ -173,7 +173,7 @@ fn sheet(study: &Study, classes: Range<usize>) -> Sheet {
 
 const KUIPER: &str = "Expected calibration error: the mean distance between score and truth over ten bins of scores. Kuiper statistic: \
                       the largest surplus or deficit of true members over any range of scores, as a share of all people; it \
-                      needs no bins.";
+                      needs no bins. Correlation: that of the score with the truth, 1 for members and 0 for others.";
 
 fn table(study: &Study) -> Table {
     let row = |(class, name): (usize, &String)| {
@@ -186,6 +186,7 @@ fn table(study: &Study) -> Table {
             Cell::number(own.map(|own| own.equal_width.expected_error), |error| text::plain(error, 4)),
             Cell::number(own.map(|own| own.equal_count.expected_error), |error| text::plain(error, 4)),
             Cell::number(own.map(|own| own.kuiper), |kuiper| text::plain(kuiper, 4)),
+            Cell::number(own.and_then(|own| own.correlation), |correlation| text::plain(correlation, 3)),
         ]
     };
     let columns = [
@@ -195,6 +196,7 @@ fn table(study: &Study) -> Table {
         "Expected calibration error",
         "With bins of equal counts",
         "Kuiper statistic",
+        "Correlation",
     ];
     Table {
         columns: columns.map(String::from).to_vec(),

@@ -2,6 +2,7 @@
 
 mod answer;
 mod audit;
+mod brackets;
 mod calibration;
 mod changes;
 mod groups;

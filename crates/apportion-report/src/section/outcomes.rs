@@ -5,9 +5,10 @@ use apportion::estimate::regression::Model;
 use serde_json::{Value, json};
 
 use super::Section;
+use super::brackets;
 use super::groups::FEW;
 use crate::chart::{Grid, chart, column, full, label, labels, nth, over, rounded};
-use crate::disparity::{Disparity, Estimator, Method};
+use crate::disparity::{Disparity, ErrorRates, Estimator, Method};
 use crate::document::{Block, Cell, Chart, Sheet, Table, View, Views};
 use crate::palette;
 use crate::regression::{AdjustedEstimator, CAVEAT, Regressions};
@@ -29,12 +30,22 @@ pub(super) fn section(study: &Study) -> Option<Section> {
                 .flatten()
                 .map(|table| Block::Table(table.folded())),
         );
+        blocks.extend(brackets::tables(own, level));
     }
+    blocks.extend(brackets::sensitivity(own).map(|chart| Block::Chart(Box::new(chart))));
     if own.shown() > MOST_VALUES {
         blocks
             .push(Block::Text(format!("The tables show the first {MOST_VALUES} values; the chart shows all of them.")));
     }
     blocks.extend(own.regressions.iter().flat_map(|regressions| adjusted(own, regressions)));
+    if let Some(error_rates) = &own.error_rates {
+        for (index, rate) in error_rates.rates.iter().enumerate() {
+            blocks.push(Block::Table(Table { id: format!("error-rates-{index}"), ..figures(rate, 0) }));
+            let gaps = Table { id: format!("error-rate-gaps-{index}"), ..gaps(rate, 0) };
+            blocks.push(Block::Table(gaps.folded()));
+        }
+        blocks.push(Block::Text(ErrorRates::NEEDS.into()));
+    }
     let mut methods: Vec<Method> = own.estimators.iter().map(|own| own.method).collect();
     methods.dedup();
     blocks.extend(methods.into_iter().map(|method| Block::Text(text::begin(&study.render(&method.needs())))));
@@ -99,7 +110,7 @@ fn trace(own: &Disparity, class: usize, level: usize) -> Value {
     };
     let symbol = |each: &Estimator| match each.method {
         Method::Truth => "diamond",
-        Method::Bounds => "line-ns",
+        Method::Bounds | Method::BoundsInterval => "line-ns",
         Method::Labels => "square",
         _ => "circle",
     };
@@ -143,7 +154,8 @@ fn layout(own: &Disparity, grid: Grid) -> Value {
 /// Returns the common range of all panels: every interval that is not mostly chance. Bounds and intervals of linear
 /// estimates may exceed it, because they are too wide.
 fn range(own: &Disparity) -> Value {
-    let shown = own.estimators.iter().filter(|each| each.method != Method::Bounds);
+    let is_bounds = |method| matches!(method, Method::Bounds | Method::BoundsInterval);
+    let shown = own.estimators.iter().filter(|each| !is_bounds(each.method));
     let figures = shown.flat_map(|each| {
         let figures = each.estimates.iter().flat_map(|own| own.classes.iter().flatten());
         figures.map(|figure| (each.method, figure))

@@ -62,12 +62,14 @@ pub(super) struct Histograms {
     /// For each column and tenth, the index of its block of buckets, from 1; 0 if empty.
     blocks: Vec<u32>,
     buckets: Vec<Bucket>,
+    /// For each column: Σ q² in squared grid units, and the sum of the scores of members.
+    products: Vec<[i128; 2]>,
 }
 
 impl Histograms {
     /// Creates empty histograms.
     pub(super) fn new(columns: usize, fineness: u32) -> Histograms {
-        Histograms { fineness, blocks: vec![0; columns * TENTHS], buckets: Vec::new() }
+        Histograms { fineness, blocks: vec![0; columns * TENTHS], buckets: Vec::new(), products: vec![[0; 2]; columns] }
     }
 
     /// Adds a score of several people.
@@ -79,6 +81,9 @@ impl Histograms {
         bucket.people += people;
         bucket.members += if member { people } else { 0 };
         bucket.scores += times(score, people);
+        let [squares, members] = &mut self.products[column];
+        *squares += i128::from(score) * times(score, people);
+        *members += if member { times(score, people) } else { 0 };
     }
 
     /// Returns the buckets of a tenth of a column, allocating them if necessary.
@@ -98,6 +103,9 @@ impl Histograms {
         for index in (0..other.blocks.len()).filter(|&index| other.blocks[index] > 0) {
             add_all(self.block(index), other.tenth(index));
         }
+        for (sums, more) in self.products.iter_mut().zip(&other.products) {
+            add_all(sums, more);
+        }
     }
 
     /// Returns the buckets of a tenth of a column; empty if there are no scores.
@@ -112,7 +120,7 @@ impl Histograms {
     /// Returns the histogram of one column.
     pub(super) fn of(&self, column: usize) -> Histogram<'_> {
         let tenths = std::array::from_fn(|tenth| self.tenth(column * TENTHS + tenth));
-        Histogram { fineness: self.fineness, tenths }
+        Histogram { fineness: self.fineness, tenths, products: self.products[column] }
     }
 }
 
@@ -137,6 +145,8 @@ pub(super) struct Histogram<'a> {
     fineness: u32,
     /// Buckets by tenth; a tenth without scores is empty.
     tenths: [&'a [Bucket]; TENTHS],
+    /// Σ q² in squared grid units, and the sum of the scores of members.
+    products: [i128; 2],
 }
 
 impl Histogram<'_> {
@@ -170,7 +180,19 @@ impl Histogram<'_> {
             equal_width: binning(self.equal_width(), total.people),
             equal_count: binning(self.equal_count(total.people), total.people),
             kuiper: self.kuiper(total.people),
+            correlation: self.correlation(&total),
         })
+    }
+
+    /// Returns the correlation of the scores with the truth, if both vary.
+    fn correlation(&self, total: &Bucket) -> Option<f64> {
+        let (people, unit) = (total.people as f64, Grid::UNIT as f64);
+        let [squares, members] = self.products.map(|sum| sum as f64 / unit / people);
+        let (score, share) = (GRID.total(total.scores) / people, total.members as f64 / people);
+        let (score_variance, class_variance) = (squares / unit - score * score, share * (1.0 - share));
+        // Scores that are all equal have a variance of rounding errors.
+        let varies = score_variance > 1e-14 * squares / unit && class_variance > 0.0;
+        varies.then(|| ((members - score * share) / (score_variance * class_variance).sqrt()).clamp(-1.0, 1.0))
     }
 
     /// Returns the ten bins of equal width.

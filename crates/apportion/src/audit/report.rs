@@ -338,6 +338,9 @@ pub struct Calibration {
     /// buckets, so it is exact if all scores in a bucket are equal, and otherwise too small by at most twice the
     /// share of people in the fullest bucket.
     pub kuiper: f64,
+    /// Correlation of the scores of the class with the truth (1 for people of the class, 0 for others): 0 if the scores say
+    /// nothing about the class, 1 if they identify it. `None` if all scores are equal, or everyone or no one has the class.
+    pub correlation: Option<f64>,
 }
 
 /// Bins, and their calibration error.

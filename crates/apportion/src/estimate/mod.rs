@@ -44,27 +44,35 @@
 //! | `survey_sums` | sums of rows with survey weights |
 //! | `label_estimator`, `weighted`, `linear`, `imputed`, `birdie`, `bounds` | the estimators |
 //! | [`regression`] | the estimators of labels, weights, draws and linear regression, with controls |
+//! | `bracket`, `sensitivity` | one class against everyone else: two estimators that can bracket the truth, and the violations that change the sign |
+//! | `normal` | the standard normal distribution |
 //! | `figures` | their results: plain data, with standard errors and intervals |
 
 mod birdie;
 mod bounds;
+mod bracket;
 mod cells;
 mod exact;
 mod figures;
 mod imputed;
 mod label_estimator;
 mod linear;
+mod normal;
 mod outcomes;
 pub mod regression;
+mod sensitivity;
 mod sums;
 mod survey_sums;
 mod weighted;
 
 pub use birdie::{Birdie, BirdieOptions, FEW_PER_GROUP, Pooling};
 pub use bounds::{CellBounds, CellSizes, SMALL_CELL};
+pub use bracket::{Bracket, BracketEstimate, BracketOrder, BracketSums, KnownCovariances, WithError};
 pub use figures::{Estimate, Figure, Gap};
 pub use imputed::{IMPUTATIONS, Imputed};
 pub use label_estimator::{LabelBias, LabelEstimator};
 pub use linear::Linear;
 pub use outcomes::{MAX_LEVELS, NO_LEVEL, Outcomes};
 pub use weighted::{Counts, Inference, Weighted};
+pub use sensitivity::{Sensitivity, Violation};
+pub use weighted::{Counts, Weighted};

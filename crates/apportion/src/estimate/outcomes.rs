@@ -121,10 +121,33 @@ impl<'a> Outcomes<'a> {
         self.weights.is_some()
     }
 
+    /// Returns the weights of the rows, if they have weights.
+    pub fn weights(&self) -> Option<&'a [f64]> {
+        self.weights
+    }
+
     /// Returns the weight of a row; 1 without weights.
     #[inline]
     pub(super) fn weight(&self, row: usize) -> f64 {
         self.weights.map_or(1.0, |weights| weights[row])
+    }
+
+    /// Returns the level of each row whose `condition` has the counted level (`has` is true) or another known level (`has`
+    /// is false); [`NO_LEVEL`] for other rows. With a prediction and what really happened, these are the outcomes for the
+    /// rates of true and of false positives.
+    ///
+    /// # Errors
+    /// If either has numbers, the condition does not count a level, or the numbers of rows differ.
+    pub fn levels_among(&self, condition: &Outcomes<'_>, has: bool) -> Result<Vec<u16>> {
+        expect_length("the list of conditions", condition.rows(), self.rows())?;
+        let (Kind::Levels { codes, .. }, Kind::Levels { codes: conditions, counted: Some(level), .. }) =
+            (self.kind, condition.kind)
+        else {
+            let why = "rates of true and false positives need two outcomes of levels, one of which counts";
+            return Err(Error::Incompatible { one: "error rates", other: "an outcome of numbers", why });
+        };
+        let is_among = |own: u16| own != NO_LEVEL && (usize::from(own) == level) == has;
+        Ok(codes.iter().zip(conditions).map(|(&code, &own)| if is_among(own) { code } else { NO_LEVEL }).collect())
     }
 
     /// Returns the number of rows.

@@ -74,6 +74,7 @@ settings! {
     OutcomeValue "outcome_value"
     Weight "weight"
     Inference "inference"
+    Prediction "prediction"
     Cells "cells"
     Pooling "pooling"
     Controls "controls"
