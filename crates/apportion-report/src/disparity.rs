@@ -67,6 +67,8 @@ impl SurveyWeights {
             sum => format!("{sum:.3e}"),
         }
     }
+}
+
 /// The rates of positives of a prediction, among people with the outcome and among people without it.
 #[derive(Clone, Debug)]
 pub struct ErrorRates {

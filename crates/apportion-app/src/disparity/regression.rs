@@ -223,7 +223,7 @@ fn paragraph(own: &Regressions, columns: &RegressionColumns<'_>, classes: &[Stri
                 "classes drawn from the scores {IMPUTATIONS} times with seed {seed} and combined by Rubin's rules (imputed)"
             ),
             Method::Linear => "the scores themselves (linear)".to_owned(),
-            Method::Birdie | Method::Bounds => continue,
+            Method::Birdie | Method::Bounds | Method::BoundsInterval => continue,
         });
     }
     let errors = match &own.cluster {

@@ -73,6 +73,5 @@ pub use imputed::{IMPUTATIONS, Imputed};
 pub use label_estimator::{LabelBias, LabelEstimator};
 pub use linear::Linear;
 pub use outcomes::{MAX_LEVELS, NO_LEVEL, Outcomes};
-pub use weighted::{Counts, Inference, Weighted};
 pub use sensitivity::{Sensitivity, Violation};
-pub use weighted::{Counts, Weighted};
+pub use weighted::{Counts, Inference, Weighted};
