@@ -169,7 +169,7 @@ fn invalid_weights_name_the_row() {
     assert_eq!(message, expected);
     write(["1", "2", "NA", "0"]);
     assert!(run(path, &line).contains("1 of 4 rows have no weight"));
-    let message = misused(path, &["disparity", "few.csv", "--outcome", "y", "--weight", "wt", "-q"]);
+    let message = refused(path, &["disparity", "few.csv", "--outcome", "y", "--weight", "wt", "-q"]);
     assert!(message.starts_with("--weight: ") && message.contains("wt"), "{message}");
     for (setting, value) in [("--weight", "w"), ("--inference", "file")] {
         let message = misused(path, &["compare", "few.csv", setting, value]);

@@ -89,7 +89,7 @@ pub struct EstimatorContract {
     /// Its method: `truth`, `labels`, `weighted`, `imputed`, `linear`, `birdie`, `bounds` or `bounds_interval`.
     pub method: &'static str,
     /// What its intervals are about: `population` for the means in the population that the people were drawn from, or
-    /// `file` for the means of the file's own people of each class. Null for bounds, which have no sampling error.
+    /// `file` for the means of the file's own people of each class. Null for bounds.
     pub inference: Option<&'static str>,
     /// The assumptions under which the estimates are correct.
     pub needs: String,

@@ -33,7 +33,7 @@ impl Weights {
 
     /// Adds a weight; NaN if it is missing.
     pub(crate) fn push(&mut self, weight: f64) -> std::result::Result<(), String> {
-        if weight < 0.0 || weight > LARGEST {
+        if !weight.is_nan() && !(0.0..=LARGEST).contains(&weight) {
             let problem = match weight {
                 _ if weight.is_infinite() => "the weight is infinite".to_owned(),
                 _ if weight < 0.0 => format!("the weight {weight} is negative"),
