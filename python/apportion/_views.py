@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from . import _native
 from ._decision import Decision
-from ._frames import Input
+from ._frames import Files, Input
 from ._labels import ClassMap, Column
 from ._run import run
 from ._tables import TABLE, refuse_unknown, rest, table
@@ -371,6 +371,10 @@ class Disparity(View):
 
     _first = "outcomes"
 
+    #: The scores updated by the outcome (BIRDiE), with `write_scores=True`: a frame of the same type as the input, with only
+    #: the score columns; for an array, an array. None otherwise.
+    updated_scores: Any = None
+
     @property
     def details(self) -> dict[str, Any]:
         """The complete result: the JSON of the command `disparity`, whose keys docs/json.md describes."""
@@ -540,8 +544,11 @@ def disparity(
     favorable: str | None = None,
     baseline: str | None = None,
     pooling: str | None = None,
+    covariates: Sequence[str] | str | None = None,
     no_bootstrap: bool | None = None,
     small_cells: str | None = None,
+    write_scores: str | os.PathLike[str] | bool | None = None,
+    overwrite: bool = False,
     **options: Any,
 ) -> Disparity:
     """Compares an outcome between classes with every estimator: labels of several rules, weighted, imputed, linear, BIRDiE, bounds.
@@ -566,17 +573,30 @@ def disparity(
         baseline: the class whose rate others are divided by. Default: the highest rate of a class with at least 30 expected
             people.
         pooling: how BIRDiE combines the groups of `by`: "auto" (the default), "none" or "partial".
+        covariates: columns on which the outcome may also depend in BIRDiE, such as an age group; combined with `by`.
         no_bootstrap: skip the bootstrap: BIRDiE then has no standard errors and no intervals.
         small_cells: "hide" (the default) or "show" estimates with an effective sample size below 5.
+        write_scores: scores updated by the outcome (BIRDiE). If the scores are in files: a file for the input with updated
+            scores. Otherwise True; `updated_scores` of the result then has them.
+        overwrite: whether to replace the file of `write_scores`.
         options: options of `label` for reading the table.
     """
     refuse_unknown("disparity", options, TABLE | {"count"})
-    given = {"scores": scores, "truth": truth, "by": by, "named": [outcome, cells], **options}
+    given = {"scores": scores, "truth": truth, "by": by, "named": [outcome, cells, covariates], **options}
     source, values = table(given, label=label)
     values |= {"label_map": label_map, **_outcome(source, outcome, outcome_value, cells, against)}
-    values |= {"favorable": favorable, "baseline": baseline}
+    values |= {"favorable": favorable, "baseline": baseline, "covariates": covariates}
     values |= {"pooling": pooling, "no_bootstrap": no_bootstrap, "small_cells": small_cells}
-    return Disparity(run("disparity", source, values, **rest(options, ("threads", "progress"))))
+    if write_scores is not None and write_scores is not False:
+        if isinstance(source, Files) == (write_scores is True):
+            raise ValueError("write_scores: use a path if the scores are in files, otherwise True")
+        values |= {"write_scores": "True" if write_scores is True else os.fspath(write_scores), "force": overwrite}
+    done = run("disparity", source, values, **rest(options, ("threads", "progress")))
+    disparity = Disparity(done)
+    rows = done.rows()
+    if write_scores is True and rows is not None:
+        disparity.updated_scores = source.own(rows)
+    return disparity
 
 
 def _outcome(
