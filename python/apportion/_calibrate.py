@@ -8,9 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-import numpy as np
-
-from ._frames import Array, Files
+from ._frames import Files
 from ._labels import Column
 from ._run import run
 from ._tables import Encoding, table
@@ -94,8 +92,6 @@ def calibrate(
     rows = done.rows()
     if rows is None:
         corrected: Any = Path(os.fspath(output or ""))
-    elif isinstance(source, Array):
-        corrected = np.column_stack([column.to_numpy(zero_copy_only=False) for column in rows.combine_chunks().columns])
     else:
         corrected = source.own(rows)
     return (corrected, done.result) if summary else corrected

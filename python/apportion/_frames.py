@@ -133,6 +133,9 @@ class Array(Input):
     def frame(self, columns: dict[str, Any]) -> Any:
         return np.column_stack(list(columns.values()))
 
+    def own(self, table: pa.Table) -> Any:
+        return np.column_stack([column.to_numpy(zero_copy_only=False) for column in table.combine_chunks().columns])
+
     def column(self, what: str, given: Any) -> str:
         if isinstance(given, str):
             raise TypeError(f"{what}: an array has no column {given!r}; give one value per row")

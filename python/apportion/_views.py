@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from . import _native
 from ._decision import Decision
-from ._frames import Input
+from ._frames import Files, Input
 from ._labels import ClassMap, Column
 from ._run import run
 from ._tables import TABLE, refuse_unknown, rest, table
@@ -373,6 +373,10 @@ class Disparity(View):
 
     _first = "outcomes"
 
+    #: The scores updated by the outcome (BIRDiE), with `write_scores=True`: a frame of the same type as the input, with only
+    #: the score columns; for an array, an array. None otherwise.
+    updated_scores: Any = None
+
     @property
     def details(self) -> dict[str, Any]:
         """The complete result: the JSON of the command `disparity`, whose keys docs/json.md describes.
@@ -624,11 +628,14 @@ def disparity(
     favorable: str | None = None,
     baseline: str | None = None,
     pooling: str | None = None,
+    covariates: Sequence[str] | str | None = None,
     no_bootstrap: bool | None = None,
     small_cells: str | None = None,
     controls: Sequence[str] | str | None = None,
     cluster: str | None = None,
     regression: str | None = None,
+    write_scores: str | os.PathLike[str] | bool | None = None,
+    overwrite: bool = False,
     **options: Any,
 ) -> Disparity:
     """Compares an outcome between classes with every estimator: labels of several rules, weighted, imputed, linear, BIRDiE, bounds.
@@ -658,25 +665,39 @@ def disparity(
         baseline: the class whose rate others are divided by. Default: the highest rate of a class with at least 30 expected
             people.
         pooling: how BIRDiE combines the groups of `by`: "auto" (the default), "none" or "partial".
+        covariates: columns on which the outcome may also depend in BIRDiE, such as an age group; combined with `by`.
         no_bootstrap: skip the bootstrap: BIRDiE then has no standard errors and no intervals.
         small_cells: "hide" (the default) or "show" estimates with an effective sample size below 5.
         controls: columns to hold constant in regressions of the outcome on class: numbers, or up to 100 categories
             ("county:category" if the categories are numbers). See `Disparity.regressions`.
         cluster: the column of clusters of people whose outcomes are related, for the standard errors of the regressions.
         regression: "linear" (the default) or "logistic": the model of the outcome given class and controls.
+        write_scores: scores updated by the outcome (BIRDiE). If the scores are in files: a file for the input with updated
+            scores. Otherwise True; `updated_scores` of the result then has them.
+        overwrite: whether to replace the file of `write_scores`.
         options: options of `label` for reading the table.
     """
     refuse_unknown("disparity", options, TABLE | {"count"})
     names = [controls] if isinstance(controls, str) else list(controls or ())
     columns = [name.removesuffix(":category") for name in names]
-    given = {"scores": scores, "truth": truth, "by": by, "named": [outcome, weight, cells, columns, cluster], **options}
+    named = [outcome, weight, cells, covariates, columns, cluster]
+    given = {"scores": scores, "truth": truth, "by": by, "named": named, **options}
     source, values = table(given, label=label)
     values |= {"label_map": label_map, **_outcome(source, outcome, outcome_value, weight, inference, cells, against)}
     values |= {"prediction": None if prediction is None else source.column("prediction", prediction)}
-    values |= {"favorable": favorable, "baseline": baseline}
-    values |= {"pooling": pooling, "no_bootstrap": no_bootstrap, "small_cells": small_cells}
     values |= {"controls": controls, "cluster": cluster, "regression": regression}
-    return Disparity(run("disparity", source, values, **rest(options, ("threads", "progress"))))
+    values |= {"favorable": favorable, "baseline": baseline, "covariates": covariates}
+    values |= {"pooling": pooling, "no_bootstrap": no_bootstrap, "small_cells": small_cells}
+    if write_scores is not None and write_scores is not False:
+        if isinstance(source, Files) == (write_scores is True):
+            raise ValueError("write_scores: use a path if the scores are in files, otherwise True")
+        values |= {"write_scores": "True" if write_scores is True else os.fspath(write_scores), "force": overwrite}
+    done = run("disparity", source, values, **rest(options, ("threads", "progress")))
+    disparity = Disparity(done)
+    rows = done.rows()
+    if write_scores is True and rows is not None:
+        disparity.updated_scores = source.own(rows)
+    return disparity
 
 
 def _outcome(

@@ -186,8 +186,12 @@ pub(crate) fn run(job: Job, mut values: Map<String, Value>, input: Input, contex
             let mut request: disparity::Request = from_values(job, values)?;
             request.table.source.table = input.table;
             request.report.in_memory = true;
-            let response = disparity::run(&request, context)?;
-            Ok(Outcome::of(&response)?.with_text(response.text(), TABLE, context).with_report(response.report))
+            let mut response = disparity::run(&request, context)?;
+            note_written(&response.paths, context);
+            let scores = std::mem::take(&mut response.scores);
+            let rows = if scores.is_empty() { Vec::new() } else { vec![plain_batch(scores)?] };
+            let outcome = Outcome::of(&response)?.with_text(response.text(), TABLE, context);
+            Ok(Outcome { rows, ..outcome.with_report(response.report) })
         }
         Job::Frontier => {
             let mut request: frontier::Request = from_values(job, values)?;

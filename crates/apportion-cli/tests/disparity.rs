@@ -271,7 +271,7 @@ fn birdie_pools_small_groups() {
     let has = |result: &Value, words: &str| {
         result["remarks"].as_array().unwrap().iter().any(|remark| remark.as_str().unwrap().contains(words))
     };
-    let few = "On average, a group has only 0.1 expected people of class aian";
+    let few = "The scores identify few people per group of these classes, on average (the sum of squared scores): ";
     let pooled = line(&["--by", "county"]);
     assert_eq!(pooled["birdie"]["pooling"], "partial");
     assert_eq!(pooled["birdie"]["replicates"], 50);
@@ -291,7 +291,13 @@ fn birdie_pools_small_groups() {
     assert!(away(&own) < away(&pooled), "{} {}", away(&own), away(&pooled));
     let overall = line(&[]);
     assert_eq!((&overall["birdie"]["pooling"], &overall["birdie"]["groups"]), (&"none".into(), &1.into()));
-    assert!(!has(&overall, "On average, a group"), "{}", overall["remarks"]);
+    assert!(!has(&overall, "few people per group"), "{}", overall["remarks"]);
+    // Each class is pooled or not. White voters are many in most counties.
+    let large =
+        json(folder.path(), &["disparity", "voters.csv", "--outcome", "voted", "--json", "-q", "--by", "gender"]);
+    let pooled: Vec<&str> =
+        large["birdie"]["pooled"].as_array().unwrap().iter().map(|own| own.as_str().unwrap()).collect();
+    assert!(!pooled.contains(&"white") && pooled.contains(&"aian"), "{pooled:?}");
     let message = misused(folder.path(), &["compare", "voters.csv", "--pooling", "partial"]);
     assert!(message.starts_with("--pooling needs --outcome"), "{message}");
 }

@@ -388,7 +388,6 @@ fn normal_numbers_in_many_small_groups_are_right_with_pooling() {
             covered[class] += usize::from((interval.low..=interval.high).contains(&truth[class]));
         }
     }
-    println!("{pooled:?} {separate:?} {weighted:?} {covered:?}");
     assert!(weighted[2] > 8.0 && separate[2] > 3.0 && pooled[2].abs() < 2.0, "{pooled:?} {separate:?} {weighted:?}");
     assert!(pooled[0].abs() < 0.5 && pooled[1].abs() < 1.0, "{pooled:?}");
     assert!(covered.iter().all(|&covered| covered >= TABLES - 3), "{covered:?} of {TABLES}");

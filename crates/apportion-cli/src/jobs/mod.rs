@@ -124,6 +124,9 @@ fn disparity(terminal: &Terminal) -> Result<()> {
     let request: disparity::Request = terminal.request()?;
     let response = disparity::run(&request, &terminal.context())?;
     terminal.say_report(response.report.as_ref());
+    if !response.paths.is_empty() {
+        terminal.say_written(&response.paths);
+    }
     terminal.say_results(request.output.as_deref());
     terminal.print_either(&response, || render(&response.text()))
 }

@@ -67,10 +67,11 @@ impl Likelihood for Normals {
         let first = row.cell / MOMENTS * k;
         let means = &self.means[first..][..k];
         let mut best = f64::NEG_INFINITY;
-        for class in 0..k {
-            buffer[class] = -0.5 * (row.value - means[class]).powi(2) / self.variances[class] - self.logs[class];
-            if row.scores[class] > 0.0 {
-                best = best.max(buffer[class]);
+        let normals = means.iter().zip(&self.variances).zip(&self.logs);
+        for ((own, ((mean, variance), log)), &score) in buffer.iter_mut().zip(normals).zip(row.scores) {
+            *own = -0.5 * (row.value - mean).powi(2) / variance - log;
+            if score > 0.0 {
+                best = best.max(*own);
             }
         }
         for (own, &score) in buffer.iter_mut().zip(row.scores) {
