@@ -19,7 +19,10 @@ fn voters() -> TempDir {
     let path = folder.path();
     let count = ROWS.to_string();
     let merged = ["--merge", "asian=other,aian=other"];
-    run(path, &[&["simulate", "voters", "--rows", &count, "--seed", "3", "-o", "made.csv", "-q"][..], &merged].concat());
+    run(
+        path,
+        &[&["simulate", "voters", "--rows", &count, "--seed", "3", "-o", "made.csv", "-q"][..], &merged].concat(),
+    );
     let table = fs::read_to_string(path.join("made.csv")).unwrap();
     let line = |(row, line): (usize, &str)| match row {
         0 => format!("{line},age,months,same,one,many,gap,region,price\n"),
@@ -56,7 +59,9 @@ fn gaps_are_in_text_json_and_reports() {
     assert_eq!(names, ["truth", "argmax", "threshold 0.8", "match", "weighted", "imputed", "linear"]);
     assert!(text.contains("mixtures of the gaps of all classes"), "{text}");
     let method = text.lines().find(|line| line.starts_with("Method: ")).unwrap();
-    for part in ["voted (1 if it is 1", "white as the baseline", "age", "clustered by region (40 clusters, CR1)", "1,500"] {
+    for part in
+        ["voted (1 if it is 1", "white as the baseline", "age", "clustered by region (40 clusters, CR1)", "1,500"]
+    {
         assert!(method.contains(part), "{part}: {method}");
     }
     let report = fs::read_to_string(path.join("report.html")).unwrap();
@@ -111,7 +116,6 @@ fn columns_without_information_are_left_out_with_a_message() {
     }
     assert_eq!((&own["people"], &own["left_out"]), (&1470.into(), &30.into()));
     assert!(!own.to_string().contains("NaN"));
-    // Scores as controls of the linear estimator are refused; a copy of them is a combination of the classes.
     let few = regressions(path, &["--controls", "age", "--cluster", "party"]);
     assert!(remarks(&few).contains("clusters, standard errors clustered by party are usually too small"), "{few}");
 }
