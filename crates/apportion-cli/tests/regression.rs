@@ -108,7 +108,7 @@ fn columns_without_information_are_left_out_with_a_message() {
     let own = regressions(path, &["--controls", "age,months,same,one,gap"]);
     let said = remarks(&own);
     for part in [
-        "30 of 1,500 rows with an outcome are left out of the regressions: 30 without a control (missing: 30 in gap)",
+        "30 of 1,500 rows with an outcome are left out of the regressions: 30 without a control (missing: gap in 30)",
         "Controls that are the same for everyone are left out: same, one.",
         "linear for months, gap: a combination of other columns",
     ] {
@@ -134,23 +134,25 @@ fn categories_that_are_numbers_can_be_named() {
 fn controls_that_cannot_be_used_are_refused() {
     let folder = voters();
     let path = folder.path();
-    let refuse = |args: &[&str]| {
-        let all = command(&[&["--outcome", "voted"][..], args].concat());
-        misused(path, &all)
-    };
-    let said = refused(path, &command(&["--outcome", "voted", "--controls", "many"]));
-    assert!(said.contains("at most 100 categories") && said.contains("--cluster"), "{said}");
+    let outcome = ["--outcome", "voted"];
+    let with = |args: &[&'static str]| command(&[&outcome[..], args].concat());
     for (args, parts) in [
-        (&["--controls", "voted"][..], &["\"voted\" is also the outcome", "--controls"][..]),
+        (&["--controls", "many"][..], &["at most 100 categories", "--cluster"][..]),
+        (&["--controls", "voted"], &["--controls: column \"voted\" is also the outcome"]),
         (&["--controls", "p_white"], &["\"p_white\" is also a score column"]),
         (&["--controls", "race", "--truth", "race"], &["\"race\" is also the true class"]),
         (&["--controls", "age,age"], &["\"age\" is named twice"]),
         (&["--controls", "agee"], &["--controls", "agee"]),
-        (&["--cluster", "region"], &["--cluster needs --controls"]),
+    ] {
+        let said = refused(path, &with(args));
+        assert!(parts.iter().all(|part| said.contains(part)), "{said}");
+    }
+    for (args, parts) in [
+        (&["--cluster", "region"][..], &["--cluster needs --controls"][..]),
         (&["--regression", "logistic"], &["--regression needs --controls"]),
         (&["--controls", "age", "--cluster", "same"], &["--cluster", "same cluster"]),
     ] {
-        let said = refuse(args);
+        let said = misused(path, &with(args));
         assert!(parts.iter().all(|part| said.contains(part)), "{said}");
     }
     let price = ["--outcome", "price", "--controls", "age", "--regression", "logistic"];
