@@ -41,7 +41,7 @@ impl RegressionSettings {
         let given = [(self.cluster.is_some(), Setting::Cluster), (self.regression.is_some(), Setting::Regression)];
         match given.into_iter().find(|(given, _)| *given && self.controls.is_empty()) {
             Some((_, setting)) => {
-                Err(Error::settings(Message::from(setting) + " needs " + Setting::Controls.with("COL,…")))
+                Err(Error::settings(Message::from(setting) + " needs " + Setting::Controls.with("COL")))
             }
             None => Ok(()),
         }

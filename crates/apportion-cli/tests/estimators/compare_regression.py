@@ -3,6 +3,7 @@ Rubin's rules by hand on the draws of `apportion label --rule thompson`."""
 
 import json
 import subprocess
+import warnings
 
 import numpy
 import pandas
@@ -76,7 +77,10 @@ def fit_weighted(frame, outcome, model, cluster):
         fit = sm.WLS(y, x, weights=weights).fit(cov_type="cluster", cov_kwds=kwds, use_t=True)
     else:
         own = sm.GLM(y, x, family=sm.families.Binomial(), var_weights=weights)
-        fit = own.fit(cov_type="cluster", cov_kwds=kwds, tol=1e-14, maxiter=100)
+        with warnings.catch_warnings():
+            # statsmodels warns that it does not test errors with weights.
+            warnings.simplefilter("ignore")
+            fit = own.fit(cov_type="cluster", cov_kwds=kwds, tol=1e-14, maxiter=100)
     # The factors for n people rather than 3 n copies.
     k, g = x.shape[1], len(set(groups))
     factor = g / (g - 1) * (n - 1) / (n - k) if cluster else n / (n - k)
@@ -184,7 +188,7 @@ def compare_imputed(comparison, folder, used, outcome, model, cluster, found, co
 def compare(program, folder):
     comparison, frame = Comparison(), people()
     frame.to_csv(folder / "people.csv", index=False, float_format="%.17g")
-    draws = ["--rule", "thompson", "--draws", str(DRAWS), "--seed", "0", "--label-name", "label"]
+    draws = ["--rule", "thompson", "--draws", str(DRAWS), "--seed", "0"]
     frame.drop(columns="label").to_csv(folder / "unlabeled.csv", index=False, float_format="%.17g")
     run(program, folder, "label", "unlabeled.csv", "-o", "drawn.csv", *draws)
     for outcome, model in [("price", "linear"), ("voted", "linear"), ("voted", "logistic")]:

@@ -7,7 +7,7 @@ use super::{Absent, ClassEffect, ControlEffect, Effect, Model, Regression};
 use crate::audit::Interval;
 
 /// Combines the fits of an estimator.
-pub(super) fn combine(design: &Design<'_>, model: Model, against: usize, fits: Vec<Fitted>) -> Regression {
+pub(super) fn combine(design: &Design<'_>, model: Model, against: usize, fits: &[Fitted]) -> Regression {
     let of = |get: &dyn Fn(&Fitted) -> Option<Estimated>| {
         let all: Vec<(Estimated, f64)> = fits.iter().filter_map(|fit| Some((get(fit)?, fit.freedom))).collect();
         effect(&all, fits.len())

@@ -79,7 +79,9 @@ pub(super) fn fit(pass: &Pass<'_>, clusters: Option<&[u32]>, against: usize) -> 
         Model::Logistic => pass.averages(&fits)?,
     };
     let all = fits.iter().zip(states).zip(meats).enumerate();
-    Ok(all.map(|(index, ((fit, state), meat))| fitted(pass, fit, state, &meat, averages.get(index), against)).collect())
+    Ok(all
+        .map(|(index, ((fit, state), meat))| fitted(pass, fit, &state, &meat, averages.get(index), against))
+        .collect())
 }
 
 /// Returns the derivatives at zero of the linear model, whose second derivatives show which columns are collinear. For
@@ -163,14 +165,14 @@ fn newton(pass: &Pass<'_>, fits: &mut [Fit], states: &mut [State]) -> Result<()>
 fn fitted(
     pass: &Pass<'_>,
     fit: &Fit,
-    state: State,
+    state: &State,
     meat: &Meat,
     averages: Option<&Averages>,
     against: usize,
 ) -> Fitted {
     let (design, inverse, people) = (pass.design, &state.inverse, state.derivatives.people);
     let (classes, size, rank) = (design.classes, design.size(), inverse.rank());
-    let absent: Vec<Option<Absent>> = absent(fit, &state, classes);
+    let absent: Vec<Option<Absent>> = absent(fit, state, classes);
     let left = people as f64 - rank as f64;
     let factor = match meat.clusters {
         _ if left <= 0.0 => None,

@@ -335,6 +335,6 @@ impl<'a> Regressions<'a> {
         let (model, against) = (self.problem.model, self.problem.against);
         let pass = pass::Pass { scores: self.scores, design: &self.design, source, model };
         let fits = fit::fit(&pass, self.problem.clusters, against)?;
-        Ok(combine::combine(&self.design, model, against, fits))
+        Ok(combine::combine(&self.design, model, against, &fits))
     }
 }

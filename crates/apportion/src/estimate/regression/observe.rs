@@ -104,7 +104,7 @@ impl Fit {
 
     /// Returns the part of the linear predictor that comes from the controls; `None` if the row is left out.
     #[inline]
-    pub(super) fn from_controls(&self, controls: &[(usize, f64)]) -> Option<f64> {
+    pub(super) fn control_part(&self, controls: &[(usize, f64)]) -> Option<f64> {
         let mut sum = 0.0;
         for &(column, value) in controls {
             if self.excluded[column] {
@@ -126,7 +126,7 @@ impl Fit {
         into: &mut Vec<(usize, f64)>,
     ) -> Option<()> {
         into.clear();
-        let own = self.from_controls(row.controls)?;
+        let own = self.control_part(row.controls)?;
         let residual = |class: usize| row.weight * (row.outcome - model.mean(own + self.coefficients[class]));
         let sum = match entry {
             Entry::Class(class) => {

@@ -125,7 +125,7 @@ impl Pass<'_> {
             }
             terms.iter().for_each(|&(column, term)| own[pairs + column] += unit.of(term) * people);
             own[people_at] += people;
-            let Some(from_controls) = fit.from_controls(row.controls) else { return };
+            let Some(from_controls) = fit.control_part(row.controls) else { return };
             let mut total = 0.0;
             terms.clear();
             each_class(entry, row.scores, &fit.excluded, |class, share| {
@@ -296,7 +296,7 @@ impl Pass<'_> {
         let length = classes * each + 1;
         let unit = Unit::for_total(self.people() * self.design.largest_weight * self.design.largest_of_all());
         let sums = self.sum(fits, length, |own, fit, entry, row, people, _| {
-            let Some(from_controls) = fit.from_controls(row.controls) else { return };
+            let Some(from_controls) = fit.control_part(row.controls) else { return };
             let mut share = 0.0;
             each_class(entry, row.scores, &fit.excluded, |_, own| share += own);
             let weight = share * row.weight;
