@@ -548,6 +548,6 @@ fn error_rates_are_those_of_the_formulas() {
     }
     let other = refused(path, &["disparity", "voters.csv", "--outcome", "voted", "--prediction", "party"]);
     assert!(other.contains("--prediction: column \"party\" has other values than 0 and 1"), "{other}");
-    let number = refused(path, &["disparity", "voters.csv", "--outcome", "price", "--prediction", "predicted"]);
+    let number = misused(path, &["disparity", "voters.csv", "--outcome", "price", "--prediction", "predicted"]);
     assert!(number.contains("--prediction needs an outcome of 0 and 1"), "{number}");
 }

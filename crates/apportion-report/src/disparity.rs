@@ -216,8 +216,8 @@ impl Method {
                     .into()
             }
             Method::BoundsInterval => {
-                "bounds 95%: an interval that contains both bounds of the population in at least 95% of samples, under the same \
-                 assumption. It corrects the bounds, which are too narrow in small cells."
+                "bounds 95%: an interval that contains both bounds of the population in about 95% of samples or more, under \
+                 the same assumption. It corrects the bounds, which are too narrow in small cells."
                     .into()
             }
         }

@@ -134,8 +134,8 @@ fn covariances_of_known_classes_are_those_of_residuals() {
             let r = of(&|row| f64::from(u8::from(usize::from(table.truth[row]) == class)));
             let all: f64 = weights.iter().sum();
             let covariance = |one: Vec<f64>, other: Vec<f64>| {
-                let mean = (0..all_of(&y)).map(|row| weights[row] * one[row] * other[row]).sum::<f64>() / all;
-                let squares = (0..all_of(&y)).map(|row| (weights[row] * (one[row] * other[row] - mean)).powi(2));
+                let mean = (0..y.len()).map(|row| weights[row] * one[row] * other[row]).sum::<f64>() / all;
+                let squares = (0..y.len()).map(|row| (weights[row] * (one[row] * other[row] - mean)).powi(2));
                 (mean, squares.sum::<f64>().sqrt() / all)
             };
             let own = found[class].unwrap().known.unwrap();
@@ -154,10 +154,6 @@ fn covariances_of_known_classes_are_those_of_residuals() {
             near(own.truth.error, mean.1.hypot(rest.1));
         }
     }
-}
-
-fn all_of(values: &[f64]) -> usize {
-    values.len()
 }
 
 fn mean_where(weights: &[f64], values: &[f64], column: &[f64], at: f64) -> (f64, f64) {

@@ -86,7 +86,7 @@ fn differences(own: &Disparity, level: usize) -> String {
 fn violations(own: &Disparity, level: usize) -> String {
     let row = |class: usize| {
         let sensitivity = own.bracket(level, class).map(|own| own.sensitivity);
-        let show = |violation: Option<Violation>| Disparity::violation_text(violation);
+        let show = Disparity::violation_text;
         vec![
             own.classes[class].clone(),
             show(sensitivity.and_then(|own| own.weighted)),

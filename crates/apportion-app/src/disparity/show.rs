@@ -103,8 +103,8 @@ fn hides_estimates(own: &Disparity) -> bool {
     let hides = |each: &Estimator, level: usize| (0..own.classes.len()).any(|class| own.is_hidden(each, level, class));
     let brackets = |level: usize| (0..own.classes.len()).any(|class| own.is_bracket_hidden(level, class));
     let level = |level: usize| brackets(level) || own.estimators.iter().any(|each| hides(each, level));
-    let rates = own.error_rates.iter().flat_map(|own| &own.rates);
-    (0..own.shown().min(SHOWN)).any(level) || rates.into_iter().any(hides_estimates)
+    let mut rates = own.error_rates.iter().flat_map(|own| &own.rates);
+    (0..own.shown().min(SHOWN)).any(level) || rates.any(hides_estimates)
 }
 
 /// Joins messages with a separator.

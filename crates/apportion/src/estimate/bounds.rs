@@ -157,7 +157,7 @@ impl CellBounds {
         (0..self.measure.shown().len()).map(|level| self.estimate(level, |class| self.bounds(level, class))).collect()
     }
 
-    /// Returns intervals that contain the bounds of the population, both at once, in 95% of samples, for each requested
+    /// Returns intervals that contain both bounds of the population in about 95% of samples or more, for each requested
     /// level. They are longer than necessary if cells are small. There are none if all people are alone in their cell.
     pub fn intervals(&self) -> Vec<Estimate> {
         let levels = 0..self.measure.shown().len();
