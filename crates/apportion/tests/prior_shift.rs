@@ -178,7 +178,7 @@ fn check_coverage(covered: [f64; 3]) {
     assert!(covered.iter().all(|part| (0.91..=0.98).contains(part)), "{covered:?}");
 }
 
-const REPLICATES: Bootstrap = Bootstrap { replicates: 200, level: 0.95, seed: 0 };
+const REPLICATES: Bootstrap = Bootstrap { replicates: 300, level: 0.95, seed: 0 };
 
 #[test]
 fn em_finds_the_shares_and_its_intervals_cover_them() {

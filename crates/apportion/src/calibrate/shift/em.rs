@@ -15,7 +15,7 @@ use rayon::prelude::*;
 
 use super::simplex::{Program, unexplained};
 use super::{ShareEstimate, ShareMethod, check_classes, check_identified, drawn, intervals, not_estimated};
-use crate::audit::{Bootstrap, Draws, read};
+use crate::audit::{Bootstrap, Draws, Interval, read};
 use crate::error::Result;
 use crate::kernel::GRID;
 use crate::scores::{SUM_TOLERANCE, Scores};
@@ -80,9 +80,7 @@ impl ShareEstimate {
         check_identified(classes, &sums.unexplained(&shares))?;
         let intervals = match bootstrap.filter(|bootstrap| bootstrap.replicates > 0) {
             Some(bootstrap) => {
-                let replicates =
-                    Sample::new(scores, &likelihoods, bootstrap)?.replicates(&shares, sums.people, bootstrap)?;
-                intervals(&replicates, k, bootstrap.level)
+                Sample::new(scores, &likelihoods, bootstrap)?.intervals(&shares, sums.people, bootstrap)?
             }
             None => Vec::new(),
         };
@@ -322,23 +320,31 @@ impl Sample {
         sums
     }
 
-    /// Returns the shares of each replicate, as far from the estimate as those of so many people.
-    fn replicates(&self, shares: &[f64], people: u64, bootstrap: &Bootstrap) -> Result<Vec<Vec<f64>>> {
+    /// Returns the interval of each share of all people.
+    fn intervals(&self, shares: &[f64], people: u64, bootstrap: &Bootstrap) -> Result<Vec<Interval>> {
         let start = |shares: &[f64]| -> Vec<f64> { shares.iter().map(|share| share.max(1e-4)).collect() };
         let sampled: u64 = self.rows.iter().map(|row| row.1).sum();
         let center = match sampled == people {
             true => shares.to_vec(),
             false => climb(start(shares), &|at| Ok(self.pass(at, |row| self.rows[row].1)))?.0,
         };
-        let narrower = (sampled as f64 / people as f64).sqrt();
         let draws = Draws::new(Some(bootstrap));
         let one = |replicate: usize| -> Result<Vec<f64>> {
             let times: Vec<u64> =
                 self.rows.iter().map(|&(key, people)| drawn(&draws, key, people, replicate)).collect();
-            let (own, _) = climb(start(&center), &|at| Ok(self.pass(at, |row| times[row])))?;
-            let moved = own.iter().zip(&center).zip(shares);
-            Ok(moved.map(|((own, center), share)| (share + (own - center) * narrower).clamp(0.0, 1.0)).collect())
+            Ok(climb(start(&center), &|at| Ok(self.pass(at, |row| times[row])))?.0)
         };
-        (0..bootstrap.replicates as usize).into_par_iter().map(one).collect()
+        let found: Result<Vec<Vec<f64>>> = (0..bootstrap.replicates as usize).into_par_iter().map(one).collect();
+        let of_sample = intervals(&found?, self.classes, bootstrap.level);
+        if sampled == people {
+            return Ok(of_sample);
+        }
+        // A share near zero cannot fall as far as it can rise in the sample, so both sides have the larger distance.
+        let narrower = (sampled as f64 / people as f64).sqrt();
+        let around = |((own, center), share): ((&Interval, &f64), &f64)| {
+            let distance = (own.high - center).max(center - own.low) * narrower;
+            Interval { low: (share - distance).max(0.0), high: (share + distance).min(1.0) }
+        };
+        Ok(of_sample.iter().zip(&center).zip(shares).map(around).collect())
     }
 }
