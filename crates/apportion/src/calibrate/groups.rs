@@ -180,11 +180,11 @@ impl Group {
             }
             sums.value -= dot(people, &chances);
             sums.value += all * softmax(&mut chances);
-            for class in 0..k {
-                sums.gradient[class] += all * chances[class] - people[class];
-                for other in 0..k {
-                    let own = if class == other { 1.0 - chances[class] } else { -chances[other] };
-                    sums.information[class * k + other] += all * chances[class] * own;
+            for (class, (&chance, &own)) in chances.iter().zip(people).enumerate() {
+                sums.gradient[class] += all * chance - own;
+                for (other, &other_chance) in chances.iter().enumerate() {
+                    let own = if class == other { 1.0 - chance } else { -other_chance };
+                    sums.information[class * k + other] += all * chance * own;
                 }
             }
         }

@@ -260,11 +260,11 @@ fn newton_step(shares: &[f64], sums: &Sums) -> Vec<f64> {
     let (present, mut curvature) = sums.present(shares);
     let (k, means) = (present.len(), sums.means());
     let mut slope: Vec<f64> = present.iter().map(|&class| 2.0 * means[class]).collect();
-    for index in 0..k {
+    for (index, slope) in slope.iter_mut().enumerate() {
         // Keeps z near 1 along directions that the scores do not identify.
         let ridge = 1e-9 * curvature[index * (k + 1)] + 1e-30;
         curvature[index * (k + 1)] += ridge;
-        slope[index] += ridge;
+        *slope += ridge;
     }
     let weights: Vec<f64> = present.iter().map(|&class| shares[class]).collect();
     let program = Program { curvature: &curvature, slope: &slope, weights: &weights, low: SHRINK };
