@@ -1,4 +1,4 @@
-//! References that are estimated (`em`, `pacc`): their shares, intervals, provenance and messages; calibration by group.
+//! Estimated references (`em`, `pacc`): shares, intervals, provenance and messages; calibration by group.
 #![allow(clippy::unwrap_used)] // also in helpers
 
 mod common;
@@ -11,7 +11,8 @@ use common::{apportion, json, misused, refused, run, text};
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// Writes people with scores 0.9, 0.5 or 0.1 for class a, which are calibrated if half of the people are a. Here, 20% are.
+/// Writes people with scores 0.9, 0.5 or 0.1 for class a, which are calibrated if half of the people are a. Here, 20%
+/// are.
 fn people() -> TempDir {
     let folder = TempDir::new().unwrap();
     let mut table = "id,race,known,county,p_a,p_b\n".to_owned();

@@ -1,15 +1,16 @@
 //! Maximum likelihood estimate of class shares from scores and the class shares of their training population.
 //!
-//! If q_ir is the probability of class r for a population with shares τ, then P(row i | r) is proportional to q_ir / τ_r, and
+//! If q_ir is the probability of class r for a population with shares τ, then P(row i | r) is proportional to q_ir /
+//! τ_r, and
 //!
 //! ```text
 //! maximize  Σ_i n_i log Σ_r π_r q_ir / τ_r    over shares π.
 //! ```
 //!
-//! The steps of Saerens, Latinne and Decaestecker (2002), π_r ← mean of q_ir π_r / τ_r divided by the sum of the row, converge
-//! to the maximum, but slowly if scores carry little information. Newton's method with the bounds π ≥ 0 finds the same
-//! maximum in a few passes, because the objective is concave. Sums are whole numbers, so they do not depend on the order of
-//! the rows.
+//! The steps of Saerens, Latinne and Decaestecker (2002), π_r ← mean of q_ir π_r / τ_r divided by the sum of the row,
+//! converge to the maximum, but slowly if scores carry little information. Newton's method with the bounds π ≥ 0 finds
+//! the same maximum in a few passes, because the objective is concave. Sums are whole numbers, so they do not depend on
+//! the order of the rows.
 
 use rayon::prelude::*;
 
@@ -47,8 +48,8 @@ impl ShareEstimate {
     /// Estimates the class shares of a table without truth, from the shares of the population for which the scores are
     /// calibrated (Saerens, Latinne and Decaestecker 2002).
     ///
-    /// The estimate assumes that, within each class, people have the same distribution of scores in that population and in
-    /// the table. If there are many rows, the bootstrap uses a sample, and the intervals are narrowed accordingly.
+    /// The estimate assumes that, within each class, people have the same distribution of scores in that population and
+    /// in the table. If there are many rows, the bootstrap uses a sample, and the intervals are narrowed accordingly.
     ///
     /// # Errors
     /// If a score is invalid, the training shares are not positive shares that sum to one, there are no people, or the
