@@ -83,6 +83,7 @@ test-learned: $(VENV)/.learned ## Compare learned rules and calibrations with sc
 	$(CARGO) test --workspace --locked --quiet --no-run
 	$(VENV)/bin/python $(LEARNED)/run.py $(or $(CARGO_TARGET_DIR),target)/debug/apportion
 	$(VENV)/bin/python $(LEARNED)/calibrate.py $(or $(CARGO_TARGET_DIR),target)/debug/apportion
+	$(VENV)/bin/python $(LEARNED)/prior_shift.py $(or $(CARGO_TARGET_DIR),target)/debug/apportion
 
 $(VENV)/.learned: $(LEARNED)/requirements.txt
 	$(PYTHON) -m venv $(VENV)

@@ -60,3 +60,48 @@ def test_bad_truth_is_refused(voters):
         apportion.calibrate(voters)
     with pytest.raises(ValueError, match="all people with known truth are"):
         apportion.calibrate(voters, truth=["white"] * len(voters))
+
+
+def shifted(rows, shares, seed):
+    """Scores that are calibrated for two equally large classes, and the truth, with other class shares."""
+    chance = np.random.default_rng(seed)
+    truth = (chance.random(rows) >= shares[0]).astype(int)
+    odds = np.exp(2 * chance.normal(np.where(truth == 0, 1.0, -1.0), 1.0))
+    return np.column_stack([odds, np.ones(rows)]) / (1 + odds)[:, None], np.array(["a", "b"])[truth]
+
+
+def test_a_reference_is_estimated(tmp_path):
+    scores, truth = shifted(3_000, (0.2, 0.8), 1)
+    shares = {"a": 0.5, "b": 0.5}
+    path = tmp_path / "shares.csv"
+    path.write_text("class,share\na,0.5\nb,0.5\n")
+    frame = pd.DataFrame({"class": ["a", "b"], "share": [0.5, 0.5]})
+    solutions = [
+        apportion.solve(scores, classes=["a", "b"], reference="em", training_shares=given)
+        for given in (shares, pd.Series(shares), frame, path)
+    ]
+    first = solutions[0]
+    assert all(own.targets == first.targets for own in solutions)
+    assert abs(first.targets["a"] / 3_000 - 0.2) < 0.03 and first.counts == first.targets
+    interval = first.details["reference_interval"][0]
+    assert interval["low"] < first.details["reference_shares"][0] < interval["high"]
+    known = np.where(np.arange(3_000) < 1_000, truth, None)
+    pacc = apportion.solve(scores, classes=["a", "b"], reference="pacc", truth=known)
+    assert abs(pacc.targets["a"] / 3_000 - 0.2) < 0.05
+    decision = apportion.fit(scores, classes=["a", "b"], reference="em", training_shares=shares)
+    labels = decision.apply(pd.DataFrame(scores, columns=["a", "b"]))
+    assert (np.asarray(labels) == "a").sum() == first.targets["a"]
+    apportion.frontier(scores, classes=["a", "b"], reference="em", training_shares=shares)
+    with pytest.raises(ValueError, match="training_shares"):
+        apportion.solve(scores, classes=["a", "b"], reference="em")
+    with pytest.raises(TypeError, match="training_shares: it must be a file, a dict"):
+        apportion.solve(scores, classes=["a", "b"], reference="em", training_shares=3)
+
+
+def test_groups_have_their_own_intercepts(voters):
+    frame, result = apportion.calibrate(voters, truth="race", id="id", by="county", summary=True)
+    groups = result["calibration"]["groups"]
+    assert groups["columns"] == ["county"] and len(groups["intercepts"]) == voters["county"].nunique()
+    assert list(frame.columns) == COLUMNS and np.allclose(frame.sum(axis=1), 1)
+    again = apportion.calibrate(overconfident(500, 4), calibration=result["calibration"])
+    assert len(again) == 500

@@ -1,5 +1,4 @@
-//! References that are estimated from the table: `em`, from the scores and training shares, and `pacc`, from people with
-//! known truth.
+//! References estimated from the table: `em`, from scores and training shares, and `pacc`, from rows with truth.
 
 use std::path::Path;
 

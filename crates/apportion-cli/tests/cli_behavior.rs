@@ -68,8 +68,8 @@ fn a_misspelt_word_is_guessed() {
     );
     assert_eq!(
         misused(folder.path(), &split("label t.csv -o o.csv --reference postrior")),
-        "invalid value 'postrior' for '--reference <posterior|truth|uniform|FILE>': it must be posterior, truth, uniform or \
-         a file (did you mean \"posterior\"?); there is no such file"
+        "invalid value 'postrior' for '--reference <posterior|truth|uniform|em|pacc|FILE>': it must be posterior, truth, \
+         uniform, em, pacc or a file (did you mean \"posterior\"?); there is no such file"
     );
 }
 

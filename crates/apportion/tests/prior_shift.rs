@@ -171,14 +171,14 @@ fn coverage(
     ([0, 1, 2].map(part), [0, 1, 2].map(mean))
 }
 
-/// Refuses intervals that do not cover the true shares as often as they should. With 300 runs, the standard error of one
-/// class is 1.3 points.
+/// Refuses intervals that do not cover the true shares as often as they should. With 300 runs, the standard error of
+/// one class is 1.3 points.
 fn check_coverage(covered: [f64; 3]) {
     assert!((0.93..=0.97).contains(&(covered.iter().sum::<f64>() / 3.0)), "{covered:?}");
     assert!(covered.iter().all(|part| (0.91..=0.98).contains(part)), "{covered:?}");
 }
 
-const REPLICATES: Bootstrap = Bootstrap { replicates: 200, level: 0.95, seed: 0 };
+const REPLICATES: Bootstrap = Bootstrap { replicates: 300, level: 0.95, seed: 0 };
 
 #[test]
 fn em_finds_the_shares_and_its_intervals_cover_them() {

@@ -1,15 +1,15 @@
 //! Group intercepts of the logistic calibration, which shrink to zero in small groups.
 //!
-//! The scores of a group g become softmax(W x + b + u_g), with W and b of the overall fit and u_g ~ N(0, σ²) for each class.
-//! The intercepts of a group maximize its likelihood times this prior:
+//! The scores of a group g become softmax(W x + b + u_g), with W and b of the overall fit and u_g ~ N(0, σ²) for each
+//! class. The intercepts of a group maximize its likelihood times this prior:
 //!
 //! ```text
 //! maximize  Σ_i log p_i[truth of i] − ½ Σ u² / σ².
 //! ```
 //!
 //! The standard deviation σ is the same for all groups and classes and maximizes the marginal likelihood, by Laplace's
-//! approximation (empirical Bayes). If groups do not differ by more than chance explains, it is zero. Adding a constant to all
-//! intercepts of a group does not change its scores, so their sum is zero.
+//! approximation (empirical Bayes). If groups do not differ by more than chance explains, it is zero. Adding a constant
+//! to all intercepts of a group does not change its scores, so their sum is zero.
 
 use std::collections::BTreeMap;
 
@@ -68,8 +68,8 @@ struct Fit {
     likelihood: f64,
 }
 
-/// Fits the intercepts of the groups outside a fold; `names` are the names of all groups, and the weights and intercepts
-/// those of the overall fit.
+/// Fits the intercepts of the groups outside a fold; `names` are the names of all groups, and the weights and
+/// intercepts those of the overall fit.
 pub(super) fn fit(
     sample: &Sample,
     without: Option<Fold>,
@@ -180,11 +180,11 @@ impl Group {
             }
             sums.value -= dot(people, &chances);
             sums.value += all * softmax(&mut chances);
-            for class in 0..k {
-                sums.gradient[class] += all * chances[class] - people[class];
-                for other in 0..k {
-                    let own = if class == other { 1.0 - chances[class] } else { -chances[other] };
-                    sums.information[class * k + other] += all * chances[class] * own;
+            for (class, (&chance, &own)) in chances.iter().zip(people).enumerate() {
+                sums.gradient[class] += all * chance - own;
+                for (other, &other_chance) in chances.iter().enumerate() {
+                    let own = if class == other { 1.0 - chance } else { -other_chance };
+                    sums.information[class * k + other] += all * chance * own;
                 }
             }
         }

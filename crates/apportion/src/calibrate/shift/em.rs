@@ -1,21 +1,22 @@
 //! Maximum likelihood estimate of class shares from scores and the class shares of their training population.
 //!
-//! If q_ir is the probability of class r for a population with shares τ, then P(row i | r) is proportional to q_ir / τ_r, and
+//! If q_ir is the probability of class r for a population with shares τ, then P(row i | r) is proportional to q_ir /
+//! τ_r, and
 //!
 //! ```text
 //! maximize  Σ_i n_i log Σ_r π_r q_ir / τ_r    over shares π.
 //! ```
 //!
-//! The steps of Saerens, Latinne and Decaestecker (2002), π_r ← mean of q_ir π_r / τ_r divided by the sum of the row, converge
-//! to the maximum, but slowly if scores carry little information. Newton's method with the bounds π ≥ 0 finds the same
-//! maximum in a few passes, because the objective is concave. Sums are whole numbers, so they do not depend on the order of
-//! the rows.
+//! The steps of Saerens, Latinne and Decaestecker (2002), π_r ← mean of q_ir π_r / τ_r divided by the sum of the row,
+//! converge to the maximum, but slowly if scores carry little information. Newton's method with the bounds π ≥ 0 finds
+//! the same maximum in a few passes, because the objective is concave. Sums are whole numbers, so they do not depend on
+//! the order of the rows.
 
 use rayon::prelude::*;
 
 use super::simplex::{Program, unexplained};
 use super::{ShareEstimate, ShareMethod, check_classes, check_identified, drawn, intervals, not_estimated};
-use crate::audit::{Bootstrap, Draws, read};
+use crate::audit::{Bootstrap, Draws, Interval, read};
 use crate::error::Result;
 use crate::kernel::GRID;
 use crate::scores::{SUM_TOLERANCE, Scores};
@@ -47,8 +48,8 @@ impl ShareEstimate {
     /// Estimates the class shares of a table without truth, from the shares of the population for which the scores are
     /// calibrated (Saerens, Latinne and Decaestecker 2002).
     ///
-    /// The estimate assumes that, within each class, people have the same distribution of scores in that population and in
-    /// the table. If there are many rows, the bootstrap uses a sample, and the intervals are narrowed accordingly.
+    /// The estimate assumes that, within each class, people have the same distribution of scores in that population and
+    /// in the table. If there are many rows, the bootstrap uses a sample, and the intervals are narrowed accordingly.
     ///
     /// # Errors
     /// If a score is invalid, the training shares are not positive shares that sum to one, there are no people, or the
@@ -80,9 +81,7 @@ impl ShareEstimate {
         check_identified(classes, &sums.unexplained(&shares))?;
         let intervals = match bootstrap.filter(|bootstrap| bootstrap.replicates > 0) {
             Some(bootstrap) => {
-                let replicates =
-                    Sample::new(scores, &likelihoods, bootstrap)?.replicates(&shares, sums.people, bootstrap)?;
-                intervals(&replicates, k, bootstrap.level)
+                Sample::new(scores, &likelihoods, bootstrap)?.intervals(&shares, sums.people, bootstrap)?
             }
             None => Vec::new(),
         };
@@ -262,11 +261,11 @@ fn newton_step(shares: &[f64], sums: &Sums) -> Vec<f64> {
     let (present, mut curvature) = sums.present(shares);
     let (k, means) = (present.len(), sums.means());
     let mut slope: Vec<f64> = present.iter().map(|&class| 2.0 * means[class]).collect();
-    for index in 0..k {
+    for (index, slope) in slope.iter_mut().enumerate() {
         // Keeps z near 1 along directions that the scores do not identify.
         let ridge = 1e-9 * curvature[index * (k + 1)] + 1e-30;
         curvature[index * (k + 1)] += ridge;
-        slope[index] += ridge;
+        *slope += ridge;
     }
     let weights: Vec<f64> = present.iter().map(|&class| shares[class]).collect();
     let program = Program { curvature: &curvature, slope: &slope, weights: &weights, low: SHRINK };
@@ -322,23 +321,31 @@ impl Sample {
         sums
     }
 
-    /// Returns the shares of each replicate, as far from the estimate as those of so many people.
-    fn replicates(&self, shares: &[f64], people: u64, bootstrap: &Bootstrap) -> Result<Vec<Vec<f64>>> {
+    /// Returns the interval of each share of all people.
+    fn intervals(&self, shares: &[f64], people: u64, bootstrap: &Bootstrap) -> Result<Vec<Interval>> {
         let start = |shares: &[f64]| -> Vec<f64> { shares.iter().map(|share| share.max(1e-4)).collect() };
         let sampled: u64 = self.rows.iter().map(|row| row.1).sum();
         let center = match sampled == people {
             true => shares.to_vec(),
             false => climb(start(shares), &|at| Ok(self.pass(at, |row| self.rows[row].1)))?.0,
         };
-        let narrower = (sampled as f64 / people as f64).sqrt();
         let draws = Draws::new(Some(bootstrap));
         let one = |replicate: usize| -> Result<Vec<f64>> {
             let times: Vec<u64> =
                 self.rows.iter().map(|&(key, people)| drawn(&draws, key, people, replicate)).collect();
-            let (own, _) = climb(start(&center), &|at| Ok(self.pass(at, |row| times[row])))?;
-            let moved = own.iter().zip(&center).zip(shares);
-            Ok(moved.map(|((own, center), share)| (share + (own - center) * narrower).clamp(0.0, 1.0)).collect())
+            Ok(climb(start(&center), &|at| Ok(self.pass(at, |row| times[row])))?.0)
         };
-        (0..bootstrap.replicates as usize).into_par_iter().map(one).collect()
+        let found: Result<Vec<Vec<f64>>> = (0..bootstrap.replicates as usize).into_par_iter().map(one).collect();
+        let of_sample = intervals(&found?, self.classes, bootstrap.level);
+        if sampled == people {
+            return Ok(of_sample);
+        }
+        // A share near zero cannot fall as far as it can rise in the sample, so both sides have the larger distance.
+        let narrower = (sampled as f64 / people as f64).sqrt();
+        let around = |((own, center), share): ((&Interval, &f64), &f64)| {
+            let distance = (own.high - center).max(center - own.low) * narrower;
+            Interval { low: (share - distance).max(0.0), high: (share + distance).min(1.0) }
+        };
+        Ok(of_sample.iter().zip(&center).zip(shares).map(around).collect())
     }
 }

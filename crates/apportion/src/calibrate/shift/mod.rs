@@ -11,8 +11,8 @@
 //! | `pacc` | least squares from the mean scores of people with known truth |
 //! | `simplex` | quadratic programs over shares |
 //!
-//! Intervals are those of a Poisson bootstrap of people: in each replicate, a person counts as often as a hash of the seed,
-//! the key and the replicate says. Estimates and intervals do not depend on the order of the rows.
+//! Intervals are those of a Poisson bootstrap of people: in each replicate, a person counts as often as a hash of the
+//! seed, the key and the replicate says. Estimates and intervals do not depend on the order of the rows.
 
 mod em;
 mod pacc;
@@ -102,8 +102,8 @@ fn check_classes(classes: &Classes) -> crate::Result<()> {
     }
 }
 
-/// Refuses classes that the scores do not distinguish. `parts` is the part of the variation of each class that the other
-/// classes leave unexplained.
+/// Refuses classes that the scores do not distinguish. `parts` is the part of the variation of each class that the
+/// other classes leave unexplained.
 fn check_identified(classes: &Classes, parts: &[(usize, f64)]) -> crate::Result<()> {
     match parts.iter().min_by(|a, b| a.1.total_cmp(&b.1)) {
         Some(&(class, part)) if part.is_nan() || part < IDENTIFIED => Err(not_estimated(&format!(

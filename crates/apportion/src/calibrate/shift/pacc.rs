@@ -1,8 +1,9 @@
-//! Least squares estimate of class shares from the mean scores of people with known truth (probabilistic adjusted count).
+//! Class shares from the mean scores of people with known truth, by least squares (probabilistic adjusted count).
 //!
-//! With M_rs the mean score of class r among people whose true class is s, and m_r the mean score of class r in the table,
-//! Mπ = m if people of a class have the same scores on average, whether their truth is known or not. The estimate minimizes
-//! Σ (Mπ − m)² over shares π. Scores need not be calibrated. One pass sums all replicates of the bootstrap, in whole numbers.
+//! With M_rs the mean score of class r among people whose true class is s, and m_r the mean score of class r in the
+//! table, Mπ = m if people of a class have the same scores on average, whether their truth is known or not. The
+//! estimate minimizes Σ (Mπ − m)² over shares π. Scores need not be calibrated. One pass sums all replicates of the
+//! bootstrap, in whole numbers.
 
 use super::simplex::{Program, unexplained};
 use super::{ShareEstimate, ShareMethod, check_classes, check_identified, drawn, intervals, not_estimated};
@@ -14,11 +15,12 @@ use crate::scores::{Classes, Scores};
 impl ShareEstimate {
     /// Estimates the class shares of a table from the people whose true class is known.
     ///
-    /// The estimate assumes that, within each class, people with known truth have the same distribution of scores as the
-    /// others. Their class shares may differ, and scores need not be calibrated.
+    /// The estimate assumes that, within each class, people with known truth have the same distribution of scores as
+    /// the others. Their class shares may differ, and scores need not be calibrated.
     ///
     /// # Errors
-    /// If a score is invalid, no person with known truth is of some class, or the scores do not distinguish the classes.
+    /// If a score is invalid, no person with known truth is of some class, or the scores do not distinguish the
+    /// classes.
     pub fn pacc(scores: &Scores<'_>, bootstrap: Option<&Bootstrap>) -> Result<ShareEstimate> {
         let (classes, keys) = (scores.classes(), scores.keys());
         check_classes(classes)?;
