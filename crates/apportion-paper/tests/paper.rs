@@ -11,7 +11,7 @@ use apportion_paper::*;
 fn reduced() -> &'static Reproduction {
     static REDUCED: OnceLock<Reproduction> = OnceLock::new();
     let plan = Plan { datasets: 10, rows: 1000, voters: 5000, seed: 1 };
-    REDUCED.get_or_init(|| Reproduction::of(&plan, |_| ()).unwrap())
+    REDUCED.get_or_init(|| Reproduction::of(&plan, None, |_| ()).unwrap())
 }
 
 fn contestant(name: &str) -> &'static Contestant {

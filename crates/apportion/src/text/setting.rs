@@ -153,5 +153,6 @@ settings! {
     Double "double"
     Datasets "datasets"
     Voters "voters"
+    Public "public"
     Folder "folder"
 }
