@@ -384,7 +384,7 @@ Writes these files:
   tables.csv     the published tables, and the same for simulated voters
 Figures: info-bias, info-pareto, pareto-simulation, worstcasebias, pocrep (states), and on voters pareto-DATA, variants-DATA,
 votercounts-DATA, calibration-DATA, biasmap-DATA, popmap, simplex-main and simplex-appendix, where DATA is NC, bisg, raking or
-dropuncoded. All voters are simulated, except those of bisg and raking with --public.",
+(except for calibration and biasmap) dropuncoded. All voters are simulated, except those of bisg and raking with --public.",
         ),
         Job::Demo => (
             "demo",

@@ -34,11 +34,10 @@ pub(super) fn section(own: &Reproduction) -> Section {
     Section { id: "votercounts", title: "Counts by class", blocks: blocks.collect(), lead }
 }
 
-/// Returns the class that argmax undercounts most relative to its size, and the part that is due to the scores.
+/// Returns the error of argmax's count of black voters, the paper's example, and the part that is due to the scores.
 fn lead(file: &VoterFile) -> String {
     let percent = |counted: f64, class: usize| 100.0 * (counted / file.truth[class] as f64 - 1.0);
     let Some((_, argmax)) = file.counts.iter().find(|(name, _)| *name == "argmax") else { return String::new() };
-    // The paper's example is black voters, the largest class but one.
     let class = 1;
     let (all, scores) = (percent(argmax[class] as f64, class), percent(file.posterior[class], class));
     format!(
@@ -81,7 +80,7 @@ fn figure(id: &str, file: &VoterFile) -> Chart {
             "hovertemplate": "%{fullData.name}, %{x}<br>%{y:+,.1f}<extra></extra>",
         })
     });
-    let axis = |title: &str| json!({ "title": { "text": title }, "tickformat": "+,", "zeroline": true });
+    let axis = |title: &str| json!({ "title": { "text": title }, "tickformat": ",", "zeroline": true });
     let (percent, people) = ("labels minus truth, % of the class", "labels minus truth, voters");
     let layout = json!({ "height": 420, "barmode": "group", "xaxis": { "type": "category" }, "yaxis": axis(percent) });
     let view = |name: &str, title: &str, in_percent: bool| View {
@@ -99,7 +98,7 @@ fn figure(id: &str, file: &VoterFile) -> Chart {
     chart.views = Some(views);
     chart.caption = format!(
         "Corresponds to the paper’s fig:{id}. Gray: the sums of the scores, whose counts match and Thompson sampling have. \
-         The threshold leaves voters unlabeled, so that it counts too few of every class.",
+         Voters whom the threshold leaves unlabeled are in no count.",
         id = id.trim_end_matches("-NC")
     );
     chart.alt = lead(file);

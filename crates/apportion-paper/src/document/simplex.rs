@@ -15,12 +15,16 @@ pub(super) fn section(own: &Reproduction) -> Section {
         100.0 * both.filter(|(own, argmax)| own == argmax).count() as f64 / simplex.points.len().max(1) as f64
     };
     let lead = format!(
-        "Match gives {:.0}% of the voters shown the label of argmax, and Thompson sampling {:.0}%.",
+        "Of the voters shown, match gives {:.0}% the same label as argmax, and Thompson sampling {:.0}%.",
         share("match"),
         share("thompson")
     );
-    let charts = [("simplex-main", &MAIN_RULES[..]), ("simplex-appendix", &APPENDIX_RULES[..])];
-    let blocks = charts.into_iter().map(|(id, rules)| Block::Chart(Box::new(figure(id, rules, simplex, &lead))));
+    let charts = [
+        ("simplex-main", "Labels in the triangle of scores", &MAIN_RULES[..]),
+        ("simplex-appendix", "Labels in the triangle of scores: more rules", &APPENDIX_RULES[..]),
+    ];
+    let blocks =
+        charts.into_iter().map(|(id, title, rules)| Block::Chart(Box::new(figure(id, title, rules, simplex, &lead))));
     Section { id: "simplex", title: "Labels by score", blocks: blocks.collect(), lead }
 }
 
@@ -32,7 +36,7 @@ fn place([top, _, right]: [f64; 3]) -> [f64; 2] {
     [right + top / 2.0, HEIGHT * top]
 }
 
-fn figure(id: &str, rules: &[&'static str], simplex: &Simplex, alt: &str) -> Chart {
+fn figure(id: &str, title: &str, rules: &[&'static str], simplex: &Simplex, alt: &str) -> Chart {
     let data = rules.iter().enumerate().flat_map(|(panel, rule)| traces(panel, rule, simplex)).collect();
     let titles: Vec<String> = rules.iter().map(|&rule| rule.to_owned()).collect();
     let layout = |columns: usize| {
@@ -56,7 +60,7 @@ fn figure(id: &str, rules: &[&'static str], simplex: &Simplex, alt: &str) -> Cha
         let margin = json!({ "l": 8, "r": 8, "t": grid.margins.0, "b": grid.margins.1 });
         over(layout, json!({ "showlegend": true, "legend": legend, "margin": margin }))
     };
-    let mut chart = chart(id, "Labels in the triangle of scores", data, layout(2), sheet(rules, simplex));
+    let mut chart = chart(id, title, data, layout(2), sheet(rules, simplex));
     chart.narrow = layout(1);
     chart.caption = format!(
         "Corresponds to the paper’s fig:{id}. Each point is one of the first {} of {} simulated voters with overconfident \
