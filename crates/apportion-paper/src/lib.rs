@@ -116,7 +116,7 @@ impl Reproduction {
             let from_public = public.and_then(|public| public.people(made));
             let file = match &from_public {
                 Some(people) => {
-                    say(&format!("the tables, on the public file: {}", made.public_name()));
+                    say(&format!("the tables, on {}", made.public_words()));
                     VoterFile::of(made, people, true, &settings)?
                 }
                 None => VoterFile::of(made, &People::simulated(plan, made)?, false, &settings)?,

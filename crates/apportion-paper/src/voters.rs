@@ -47,12 +47,12 @@ impl Made {
         }
     }
 
-    /// Returns the name of the scores of the public file that replace these.
-    pub(crate) fn public_name(self) -> &'static str {
+    /// Returns a description of the voters and scores of the public file that replace these.
+    pub(crate) fn public_words(self) -> &'static str {
         match self {
-            Made::Calibrated => "BISG",
-            Made::CensusPrior => "raking",
-            Made::Overconfident | Made::WithoutUncoded => "none",
+            Made::Calibrated => "voters of the public file, BISG",
+            Made::CensusPrior => "voters of the public file, raking",
+            Made::Overconfident | Made::WithoutUncoded => "voters of the public file",
         }
     }
 
@@ -152,7 +152,7 @@ impl VoterFile {
             let [exact, learned] = [exact, learned(gamma)].map(|rule| Outcome::of(&rule, &scores, settings));
             Ok(Trade { gamma, exact: exact?, learned: learned? })
         };
-        // Every rule has the same people, so any labels will do for truth, posterior and calibration.
+        // Truth, posterior and calibration are the same for all rules.
         let measures = Measures { calibration: true, ..Measures::SUMMARY };
         let calibrated = Audit::of(&scores, &labeled[0].1, &AuditOptions { measures, ..AuditOptions::summary() })?;
         let all = calibrated.overall;
@@ -182,12 +182,7 @@ impl VoterFile {
 
     /// Returns a description of the voters and their scores.
     pub fn words(&self) -> &'static str {
-        match (self.is_public, self.made) {
-            (false, made) => made.words(),
-            (true, Made::Calibrated) => "voters of the public file, BISG",
-            (true, Made::CensusPrior) => "voters of the public file, raking",
-            (true, Made::Overconfident | Made::WithoutUncoded) => "voters of the public file",
-        }
+        if self.is_public { self.made.public_words() } else { self.made.words() }
     }
 }
 

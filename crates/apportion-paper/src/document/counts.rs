@@ -98,7 +98,7 @@ fn figure(id: &str, file: &VoterFile) -> Chart {
     chart.views = Some(views);
     chart.caption = format!(
         "Corresponds to the paper’s fig:{id}. Gray: the sums of the scores, whose counts match and Thompson sampling have. \
-         Voters whom the threshold leaves unlabeled are in no count.",
+         Voters whom the threshold leaves unlabeled are not counted.",
         id = id.trim_end_matches("-NC")
     );
     chart.alt = lead(file);
