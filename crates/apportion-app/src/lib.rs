@@ -29,6 +29,7 @@ pub mod output;
 pub mod predict;
 pub mod protect;
 pub mod provenance;
+mod public_voters;
 pub mod reference;
 pub mod report;
 pub mod reproduce;

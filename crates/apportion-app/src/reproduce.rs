@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::protect::refuse_filled_folder;
 use crate::provenance::refuse_missing_folder;
-use crate::{Context, Error, Result};
+use crate::{Context, Error, Result, public_voters};
 
 /// The size of the computation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -23,6 +23,9 @@ pub struct Request {
     pub rows: u64,
     /// The number of simulated voters for the tables, at least 100.
     pub voters: u64,
+    /// The public file of Greengard and Gelman, which replaces the simulated voters of their tables and figures.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub public: Option<PathBuf>,
     /// The seed.
     pub seed: u64,
     /// Whether to write into a folder that contains files.
@@ -32,7 +35,7 @@ pub struct Request {
 impl Default for Request {
     fn default() -> Request {
         let Plan { datasets, rows, voters, seed } = Plan::default();
-        Request { output: PathBuf::new(), datasets, rows, voters, seed, force: false }
+        Request { output: PathBuf::new(), datasets, rows, voters, public: None, seed, force: false }
     }
 }
 
@@ -49,7 +52,7 @@ pub struct Response {
 /// Computes the paper's results and writes them to a folder.
 ///
 /// # Errors
-/// If the folder cannot be written, or a number is too small.
+/// If the folder cannot be written, a number is too small, or the public file is not as expected.
 pub fn run(request: &Request, context: &Context) -> Result<Response> {
     let folder = &request.output;
     if folder.as_os_str().is_empty() {
@@ -59,7 +62,8 @@ pub fn run(request: &Request, context: &Context) -> Result<Response> {
     refuse_filled_folder(folder, request.force)?;
     let &Request { datasets, rows, voters, seed, .. } = request;
     let plan = Plan { datasets, rows, voters, seed };
-    let reproduction = context.install(|| Ok(Reproduction::of(&plan, |step| context.note(step))?))?;
+    let public = request.public.as_ref().map(|path| public_voters::read(path, context)).transpose()?;
+    let reproduction = context.install(|| Ok(Reproduction::of(&plan, public.as_ref(), |step| context.note(step))?))?;
     let files = reproduction.files(&context.command);
     write_folder_atomically(folder, &files)?;
     Ok(Response { written: folder.clone(), files: files.into_iter().map(|(name, _)| name).collect() })

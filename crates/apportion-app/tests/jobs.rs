@@ -119,3 +119,93 @@ fn labels_are_verified_and_a_difference_is_a_result() {
     );
     assert!(difference.ends_with("or name the provenance file with `provenance`"), "{difference}");
 }
+
+/// A public file in the layout of Greengard and Gelman: two cells of one county, with voters of unknown class.
+fn public_file() -> Vec<(String, [String; 2])> {
+    let classes = ["nh_white", "nh_black", "hispanic", "nh_api", "nh_aian", "other"];
+    let mut columns: Vec<(String, [String; 2])> = vec![
+        ("name".into(), ["smith".into(), "jones".into()]),
+        ("county".into(), ["durham".into(), "durham".into()]),
+        ("vf_tot".into(), ["70".into(), "50".into()]),
+    ];
+    for (class, counts) in
+        classes.iter().zip([["40.0", "10"], ["20", "30"], ["3", "1"], ["1", "0"], ["1", "2"], ["0", "2"]])
+    {
+        columns.push((format!("vf_{class}"), counts.map(String::from)));
+    }
+    for prefix in ["bisg_bayes_", "rake_"] {
+        for (class, scores) in classes.iter().zip([
+            ["0.6", "0.2"],
+            ["0.3", "0.7"],
+            ["0.05", "0.04"],
+            ["0.02", "0.02"],
+            ["0.02", "0.02"],
+            ["0.01", "0.02"],
+        ]) {
+            columns.push((format!("{prefix}{class}"), scores.map(String::from)));
+        }
+    }
+    columns
+}
+
+#[test]
+fn the_public_file_is_read_by_column_names() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("public.csv");
+    let run = |columns: &[(String, [String; 2])]| {
+        let line = |cells: Vec<&str>| cells.join(",") + "\n";
+        let mut text = line(columns.iter().map(|(name, _)| name.as_str()).collect());
+        (0..2).for_each(|row| text += &line(columns.iter().map(|(_, cells)| cells[row].as_str()).collect()));
+        fs::write(&path, text).unwrap();
+        let request = reproduce::Request {
+            output: folder.path().join("paper"),
+            datasets: 2,
+            rows: 100,
+            voters: 100,
+            public: Some(path.clone()),
+            force: true,
+            ..Default::default()
+        };
+        reproduce::run(&request, &Context::default())
+    };
+    run(&public_file()).unwrap();
+    let page = fs::read_to_string(folder.path().join("paper/report.html")).unwrap();
+    assert!(page.contains("public.csv: 110 voters in 2 cells"));
+    // Argmax labels 65 people white and 45 black; 40 and 30 are right.
+    let tables = fs::read_to_string(folder.path().join("paper/tables.csv")).unwrap();
+    let argmax = tables.lines().find(|line| line.contains("table-bisg,argmax")).unwrap();
+    let accuracy: f64 = argmax.split(',').nth(6).unwrap().parse().unwrap();
+    assert!((accuracy - 70.0 / 110.0).abs() < 1e-12, "{argmax}");
+
+    let changed = |column: &str, value: &str| {
+        let mut columns = public_file();
+        columns.iter_mut().find(|(name, _)| name == column).unwrap().1[1] = value.into();
+        message(&run(&columns).unwrap_err())
+    };
+    let mut without = public_file();
+    without.retain(|(name, _)| name != "rake_nh_api");
+    let said = message(&run(&without).unwrap_err());
+    assert!(said.contains("no column \"rake_nh_api\"") && said.contains("bisg_bayes_CLASS"), "{said}");
+    for (column, value, expected) in [
+        ("vf_nh_black", "2.5", "2.5 is not a number of voters"),
+        ("vf_nh_black", "many", "\"many\" is not a number"),
+        ("vf_tot", "44", "smaller than the sum of the classes, 45"),
+        ("rake_nh_white", "", "the value is missing"),
+        ("rake_nh_white", "0.5", "sum to 1.3"),
+        ("bisg_bayes_other", "-0.02", "-0.02 is not a score"),
+        ("county", " ", "it is empty"),
+    ] {
+        let said = changed(column, value);
+        assert!(said.contains(expected) && said.contains("row 2") && said.contains("public.csv"), "{said}");
+        assert!(expected.contains("sum to") || said.contains(column), "{said}");
+    }
+    fs::rename(&path, folder.path().join("public.pkl")).unwrap();
+    let request = reproduce::Request {
+        output: folder.path().join("other"),
+        public: Some(folder.path().join("public.pkl")),
+        ..Default::default()
+    };
+    let said = message(&reproduce::run(&request, &Context::default()).unwrap_err());
+    assert!(said.contains("it is a pickle") && said.contains("read_pickle"), "{said}");
+    assert!(!folder.path().join("other").exists());
+}

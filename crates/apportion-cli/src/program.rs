@@ -382,8 +382,9 @@ Writes these files:
   learners.csv   how closely models reproduce the labels of match
   order.csv      all pairs of rules in the published tables, and whether their order differs
   tables.csv     the published tables, and the same for simulated voters
-Figures: info-bias, info-pareto, pareto-simulation, worstcasebias, pocrep (states), and on simulated voters pareto-DATA and
-variants-DATA, where DATA is NC, bisg, raking or dropuncoded.",
+Figures: info-bias, info-pareto, pareto-simulation, worstcasebias, pocrep (states), and on voters pareto-DATA, variants-DATA,
+votercounts-DATA, calibration-DATA, biasmap-DATA, popmap, simplex-main and simplex-appendix, where DATA is NC, bisg, raking or
+(except for calibration and biasmap) dropuncoded. All voters are simulated, except those of bisg and raking with --public.",
         ),
         Job::Demo => (
             "demo",

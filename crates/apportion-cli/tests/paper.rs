@@ -31,6 +31,12 @@ fn a_folder_is_written_whole_and_is_always_the_same() {
     let first = numbers(&paper);
     let names: Vec<&str> = first.iter().map(|(name, _)| name.as_str()).collect();
     let expected = [
+        "biasmap-NC.csv",
+        "biasmap-bisg.csv",
+        "biasmap-raking.csv",
+        "calibration-bisg.csv",
+        "calibration-nc.csv",
+        "calibration-raking.csv",
         "info-bias.csv",
         "info-pareto.csv",
         "learners.csv",
@@ -41,15 +47,22 @@ fn a_folder_is_written_whole_and_is_always_the_same() {
         "pareto-raking.csv",
         "pareto-simulation.csv",
         "pocrep.csv",
+        "popmap.csv",
+        "simplex-appendix.csv",
+        "simplex-main.csv",
         "tables.csv",
         "variants-NC.csv",
         "variants-bisg.csv",
         "variants-dropuncoded.csv",
         "variants-raking.csv",
+        "votercounts-NC.csv",
+        "votercounts-bisg.csv",
+        "votercounts-dropuncoded.csv",
+        "votercounts-raking.csv",
         "worstcasebias.csv",
     ];
     assert_eq!(names, expected);
-    assert_eq!(names_in(&paper).len(), 30, "and thirteen specifications and a page");
+    assert_eq!(names_in(&paper).len(), 56, "and 26 specifications and a page");
     assert_eq!(names_in(folder), ["paper"], "nothing unfinished is left");
     let page = fs::read_to_string(paper.join("report.html")).unwrap();
     assert!(page.contains("apportion reproduce -o paper -q --datasets 2"), "what to do to have it again");

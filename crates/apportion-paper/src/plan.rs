@@ -6,6 +6,9 @@ use rayon::prelude::*;
 /// Separates the seeds of datasets from all other draws.
 const DATASETS: u64 = 0x7061_7065_0000_0000;
 
+/// Separates the seeds of voter files from those of datasets.
+const FILES: u64 = 0x7061_7065_0000_0001;
+
 /// The number and size of datasets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Plan {
@@ -35,6 +38,11 @@ impl Plan {
         at_least("the number of datasets", self.datasets, 2, "at least 2, to estimate standard errors")?;
         at_least("the number of rows", self.rows, 100, "at least 100")?;
         at_least("the number of voters", self.voters, 100, "at least 100")
+    }
+
+    /// Returns the seed of simulated voters and of all draws for voters.
+    pub(crate) fn voter_seed(&self) -> u64 {
+        seed::hash(self.seed, 0, FILES)
     }
 
     /// Calls `work` with the seed of every dataset and returns the results in order. All generators get the same seeds,

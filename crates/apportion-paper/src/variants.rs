@@ -86,7 +86,7 @@ impl Family {
 }
 
 /// A rule of a family, and its results.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Variant {
     /// The family.
     pub family: Family,
@@ -94,6 +94,8 @@ pub struct Variant {
     pub setting: f64,
     /// The results.
     pub outcome: Outcome,
+    /// The number of people of each class, by the labels.
+    pub counts: Vec<u64>,
 }
 
 /// Runs all rules of all families.
@@ -101,13 +103,13 @@ pub(crate) fn variants(scores: &Scores<'_>, settings: &Settings) -> Result<Vec<V
     let each = Family::ALL.into_iter().flat_map(|family| family.settings().into_iter().map(move |own| (family, own)));
     let each: Vec<(Family, f64)> = each.collect();
     let run = |(family, setting)| {
-        let outcome = outcome(family, setting, scores, settings)?;
-        Ok(Variant { family, setting, outcome })
+        let summary = summary(family, setting, scores, settings)?;
+        Ok(Variant { family, setting, outcome: Outcome::from(&summary), counts: summary.counts() })
     };
     each.into_par_iter().map(run).collect()
 }
 
-fn outcome(family: Family, setting: f64, scores: &Scores<'_>, settings: &Settings) -> Result<Outcome> {
+fn summary(family: Family, setting: f64, scores: &Scores<'_>, settings: &Settings) -> Result<Section> {
     let posterior = || Match::overall(Reference::Posterior);
     let batches = Batches { size: BATCH, within_groups: false };
     let rule = match family {
@@ -118,14 +120,14 @@ fn outcome(family: Family, setting: f64, scores: &Scores<'_>, settings: &Setting
         Family::Uniform => Rule::Balance(Balance::new(setting, Match::overall(Reference::Uniform))),
         Family::BatchedMatch => {
             let batched = batches.label_match(&posterior(), scores, settings)?;
-            return Ok(Outcome::from(&Section::summary(scores, &batched.labels)?));
+            return Section::summary(scores, &batched.labels);
         }
         Family::BatchedBalance => {
             let batched = batches.label_balance(&Balance::new(0.9, posterior()), scores, settings)?;
-            return Ok(Outcome::from(&Section::summary(scores, &batched.labels)?));
+            return Section::summary(scores, &batched.labels);
         }
     };
-    Outcome::of(&rule, scores, settings)
+    Section::summary(scores, &rule.label(scores, settings)?.labels)
 }
 
 #[cfg(test)]
@@ -188,7 +190,7 @@ mod tests {
                 };
                 let best = labelings.max_by(|a, b| objective(a).total_cmp(&objective(b))).unwrap();
                 let right = best.iter().zip(&truth).filter(|(own, truth)| **own == usize::from(**truth)).count();
-                let found = outcome(family, gamma, &scores, &Settings::default()).unwrap();
+                let found = Outcome::from(&summary(family, gamma, &scores, &Settings::default()).unwrap());
                 assert_eq!(found.accuracy, right as f64 / ROWS as f64, "{family:?} at {gamma}");
                 let expected = -distance(Family::Uniform, share_of(&best), posterior);
                 assert!((found.fidelity_to_posterior - expected).abs() < 1e-9, "{family:?} at {gamma}: {found:?}");
@@ -258,6 +260,7 @@ mod tests {
         let (scores, settings) = (small.scores().unwrap(), Settings::default());
         let balance = Rule::Balance(Balance::new(0.9, Match::overall(Reference::Posterior)));
         let expected = Outcome::of(&balance, &scores, &settings).unwrap();
-        assert_eq!(outcome(Family::BatchedBalance, BATCH as f64, &scores, &settings).unwrap(), expected);
+        let batched = summary(Family::BatchedBalance, BATCH as f64, &scores, &settings).unwrap();
+        assert_eq!(Outcome::from(&batched), expected);
     }
 }

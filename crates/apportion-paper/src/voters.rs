@@ -1,23 +1,18 @@
-//! The rules on simulated voters, in place of the commercial file, which is not public; in the layout of the paper's
-//! tables.
+//! The rules on voters, in the layout of the paper's tables. Simulated voters take the place of the commercial file,
+//! which is not public.
 
-use apportion::audit::Section;
+use apportion::audit::{Audit, AuditOptions, Calibration, Measures, Section};
 use apportion::rule::Thresholds;
-use apportion::simulate::{VoterOptions, VoterTables, Voters};
-use apportion::{Balance, Classes, Groups, Label, Match, Matrix, Reference, Result, Rule, Scores, Settings, seed};
-use apportion_bisg::census::{CLASSES, NC_VOTER_SHARES, counties, surnames};
+use apportion::simulate::VoterOptions;
+use apportion::{Balance, Classes, Labels, Match, Reference, Result, Rule, Scores, Settings};
+use apportion_bisg::census::{CLASSES, NC_VOTER_SHARES};
 use rayon::prelude::*;
 
 use crate::all_rules::learned;
+use crate::counties::{CountyShares, MAPPED};
 use crate::information::GAMMAS;
-use crate::plan::Plan;
+use crate::people::People;
 use crate::variants::{Variant, variants};
-
-/// Separates the seeds of voter files from those of datasets.
-const FILES: u64 = 0x7061_7065_0000_0001;
-
-/// The share of voters whom the vendor left unlabeled; tab:table-dropuncoded excludes them.
-const UNCODED_SHARE: f64 = 205_683.0 / (205_683.0 + 6_168_953.0);
 
 /// The power to which scores are raised to imitate the vendor's overconfident scores: like these, they overcount the
 /// largest class.
@@ -52,7 +47,16 @@ impl Made {
         }
     }
 
-    fn options(self, seed: u64) -> VoterOptions {
+    /// Returns a description of the voters and scores of the public file that replace these.
+    pub(crate) fn public_words(self) -> &'static str {
+        match self {
+            Made::Calibrated => "voters of the public file, BISG",
+            Made::CensusPrior => "voters of the public file, raking",
+            Made::Overconfident | Made::WithoutUncoded => "voters of the public file",
+        }
+    }
+
+    pub(crate) fn options(self, seed: u64) -> VoterOptions {
         let plain = VoterOptions { seed, margin: Some(NC_VOTER_SHARES.to_vec()), ..VoterOptions::default() };
         match self {
             Made::Calibrated => plain,
@@ -62,15 +66,27 @@ impl Made {
     }
 }
 
-/// The results of the rules on a file of simulated voters.
+/// The results of the rules on a file of voters.
 #[derive(Clone, Debug)]
 pub struct VoterFile {
-    /// How the file was made.
+    /// How the file was made or, if it is public, the table that it is used for.
     pub made: Made,
+    /// Whether the voters are those of the public file.
+    pub is_public: bool,
     /// The number of voters.
     pub voters: u64,
     /// The results of each rule, by name.
     pub outcomes: Vec<(&'static str, Outcome)>,
+    /// The number of voters of each class, by the labels of each rule.
+    pub counts: Vec<(&'static str, Vec<u64>)>,
+    /// The number of voters of each true class.
+    pub truth: Vec<u64>,
+    /// The sum of the scores of each class.
+    pub posterior: Vec<f64>,
+    /// The calibration of the scores of each class.
+    pub calibration: Vec<Calibration>,
+    /// The shares of the first class in each county, with voters and in the order of the counties.
+    pub counties: Vec<CountyShares>,
     /// The results of balance and of the rule learned from it, at each of [`GAMMAS`].
     pub trades: Vec<Trade>,
     /// The results of further rules.
@@ -119,70 +135,55 @@ pub fn rules() -> Vec<(&'static str, Rule)> {
 }
 
 impl VoterFile {
-    /// Simulates the voters and labels them with every rule.
-    pub fn of(plan: &Plan, made: Made) -> Result<VoterFile> {
-        let people = |people: &[u64; 6]| people.map(|count| count as f64).to_vec();
-        let tables = VoterTables {
-            counties: counties().iter().map(|county| people(&county.people)).collect(),
-            surnames: surnames().iter().map(|surname| people(&surname.people)).collect(),
-        };
-        let seed = seed::hash(plan.seed, 0, FILES);
-        let mut rows = made_up(&Voters::new(&tables, &made.options(seed))?, plan.voters);
-        if made == Made::WithoutUncoded {
-            drop_unsure(&mut rows, (plan.voters as f64 * UNCODED_SHARE).round() as usize);
-        }
+    /// Labels people with every rule.
+    pub(crate) fn of(made: Made, people: &People, is_public: bool, settings: &Settings) -> Result<VoterFile> {
         let classes = Classes::new(CLASSES)?;
-        let names: Vec<String> = counties().iter().map(|county| county.name.to_owned()).collect();
-        let codes: Vec<u32> = rows.iter().map(|row| row.county).collect();
-        let truth: Vec<Label> = rows.iter().map(|row| row.truth).collect();
-        let values: Vec<f64> = rows.iter().flat_map(|row| row.scores).collect();
-        let scores = Scores::new(&classes, Matrix::RowsF64(&values))?
-            .with_truth(&truth)?
-            .with_groups(Groups { codes: &codes, names: &names })?;
-        let settings = Settings { seed, ..Settings::default() };
-        let outcome = |(name, rule): (&'static str, Rule)| Ok((name, Outcome::of(&rule, &scores, &settings)?));
+        let scores = people.scores(&classes)?;
+        let labeled: Vec<(&'static str, Labels)> = rules()
+            .into_iter()
+            .map(|(name, rule)| Ok((name, rule.label(&scores, settings)?.labels)))
+            .collect::<Result<_>>()?;
+        let summaries: Vec<(&'static str, Section)> = labeled
+            .iter()
+            .map(|(name, labels)| Ok((*name, Section::summary(&scores, labels)?)))
+            .collect::<Result<_>>()?;
         let trade = |gamma: f64| {
             let exact = Rule::Balance(Balance::new(gamma, Match::overall(Reference::Posterior)));
-            let [exact, learned] = [exact, learned(gamma)].map(|rule| Outcome::of(&rule, &scores, &settings));
+            let [exact, learned] = [exact, learned(gamma)].map(|rule| Outcome::of(&rule, &scores, settings));
             Ok(Trade { gamma, exact: exact?, learned: learned? })
         };
-        let outcomes = rules().into_iter().map(outcome).collect::<Result<_>>()?;
-        let trades = GAMMAS.into_par_iter().map(trade).collect::<Result<_>>()?;
-        let variants = variants(&scores, &settings)?;
-        Ok(VoterFile { made, voters: rows.len() as u64, outcomes, trades, variants })
+        // Truth, posterior and calibration are the same for all rules.
+        let measures = Measures { calibration: true, ..Measures::SUMMARY };
+        let calibrated = Audit::of(&scores, &labeled[0].1, &AuditOptions { measures, ..AuditOptions::summary() })?;
+        let all = calibrated.overall;
+        let mapped = labeled.iter().filter(|(name, _)| MAPPED.contains(name));
+        let by_county = mapped
+            .map(|(name, labels)| Ok((*name, Audit::of(&scores, labels, &AuditOptions::summary_by_group())?.groups)))
+            .collect::<Result<Vec<_>>>()?;
+        Ok(VoterFile {
+            made,
+            is_public,
+            voters: all.people,
+            outcomes: summaries.iter().map(|(name, summary)| (*name, Outcome::from(summary))).collect(),
+            counts: summaries.iter().map(|(name, summary)| (*name, summary.counts())).collect(),
+            truth: all.classes.iter().map(|class| class.truth_count.unwrap_or_default()).collect(),
+            posterior: all.posterior_sums(),
+            calibration: all.classes.into_iter().map(|class| class.calibration.unwrap_or_default()).collect(),
+            counties: CountyShares::of(&by_county),
+            trades: GAMMAS.into_par_iter().map(trade).collect::<Result<_>>()?,
+            variants: variants(&scores, settings)?,
+        })
     }
 
     /// Returns the results of a rule.
     pub fn outcome(&self, rule: &str) -> Option<&Outcome> {
         self.outcomes.iter().find(|(name, _)| *name == rule).map(|(_, outcome)| outcome)
     }
-}
 
-struct Row {
-    county: u32,
-    truth: Label,
-    scores: [f64; CLASSES.len()],
-}
-
-fn made_up(voters: &Voters, rows: u64) -> Vec<Row> {
-    let row = |index| {
-        let voter = voters.person(index);
-        let mut scores = [0.0; CLASSES.len()];
-        voters.scores(&voter, &mut scores);
-        Row { county: voter.county, truth: voter.truth, scores }
-    };
-    (0..rows).into_par_iter().map(row).collect()
-}
-
-/// Removes the rows with the smallest maximum scores; the others keep their order.
-fn drop_unsure(rows: &mut Vec<Row>, number: usize) {
-    let largest = |row: &Row| row.scores.iter().copied().fold(0.0, f64::max);
-    let mut order: Vec<usize> = (0..rows.len()).collect();
-    order.sort_by(|&a, &b| largest(&rows[a]).total_cmp(&largest(&rows[b])));
-    let mut kept = vec![true; rows.len()];
-    order[..number].iter().for_each(|&row| kept[row] = false);
-    let mut kept = kept.into_iter();
-    rows.retain(|_| kept.next().unwrap_or(true));
+    /// Returns a description of the voters and their scores.
+    pub fn words(&self) -> &'static str {
+        if self.is_public { self.made.public_words() } else { self.made.words() }
+    }
 }
 
 impl Outcome {

@@ -134,17 +134,19 @@ const FONT: &str = "system-ui, -apple-system, 'Segoe UI', 'Noto Sans', 'Helvetic
 
 /// Panels in rows and columns. Heights are in pixels.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Grid {
-    pub(crate) panels: usize,
-    pub(crate) columns: usize,
+pub struct Grid {
+    /// The number of panels.
+    pub panels: usize,
+    /// The number of panels per row.
+    pub columns: usize,
     /// The height of a row, including the title above it and the axis below it.
-    pub(crate) row: f64,
+    pub row: f64,
     /// The part of that height for the axis below a panel and the title of the next panel.
-    pub(crate) gap: f64,
+    pub gap: f64,
     /// The fraction of the width between two columns.
-    pub(crate) between: f64,
+    pub between: f64,
     /// The margins above and below all panels.
-    pub(crate) margins: (f64, f64),
+    pub margins: (f64, f64),
 }
 
 impl Grid {
@@ -161,13 +163,15 @@ impl Grid {
         panel.is_multiple_of(self.columns)
     }
 
-    pub(crate) fn x(&self, panel: usize) -> [f64; 2] {
+    /// Returns the horizontal range of a panel, as fractions of the plot.
+    pub fn x(&self, panel: usize) -> [f64; 2] {
         let width = (1.0 - self.between * (self.columns - 1) as f64) / self.columns as f64;
         let from = (panel % self.columns) as f64 * (width + self.between);
         [from, (from + width).min(1.0)]
     }
 
-    pub(crate) fn y(&self, panel: usize) -> [f64; 2] {
+    /// Returns the vertical range of a panel, as fractions of the plot.
+    pub fn y(&self, panel: usize) -> [f64; 2] {
         let all = self.rows() as f64 * self.row - self.gap;
         let top = (panel / self.columns) as f64 * self.row;
         [((all - top - self.row + self.gap) / all).max(0.0), (all - top) / all]
@@ -183,7 +187,7 @@ impl Grid {
     }
 
     /// Returns a layout with titles and, for each panel, the named parts that `parts` returns.
-    pub(crate) fn layout(&self, titles: &[String], parts: impl Fn(usize) -> Vec<(String, Value)>) -> Value {
+    pub fn layout(&self, titles: &[String], parts: impl Fn(usize) -> Vec<(String, Value)>) -> Value {
         let mut layout = Map::new();
         layout.insert("height".into(), json!(self.height()));
         let titles: Vec<Value> = titles.iter().enumerate().map(|(panel, text)| self.title(panel, text)).collect();
@@ -196,7 +200,7 @@ impl Grid {
 }
 
 /// Returns the name of the axis, plane or map at an index: x, x2, x3.
-pub(crate) fn nth(name: &str, index: usize) -> String {
+pub fn nth(name: &str, index: usize) -> String {
     if index == 0 { name.to_owned() } else { format!("{name}{}", index + 1) }
 }
 

@@ -62,7 +62,7 @@ pub fn symbol(index: usize) -> &'static str {
 }
 
 /// Color scale from undercounted to overcounted: orange to purple.
-pub(crate) const DIVERGING: [(f64, &str); 7] = [
+pub const DIVERGING: [(f64, &str); 7] = [
     (0.0, "#B35806"),
     (0.2, "#E08214"),
     (0.4, "#FDD9A8"),
@@ -71,6 +71,9 @@ pub(crate) const DIVERGING: [(f64, &str); 7] = [
     (0.8, "#8073AC"),
     (1.0, "#542788"),
 ];
+
+/// Color scale from none to all: white to purple.
+pub const SEQUENTIAL: [(f64, &str); 4] = [(0.0, "#F4F3F1"), (0.2, "#D3D0E6"), (0.6, "#8073AC"), (1.0, "#542788")];
 
 #[cfg(test)]
 mod tests {

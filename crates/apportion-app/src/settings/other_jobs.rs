@@ -216,6 +216,12 @@ pub(super) static GROUPS: &[Group] = &[
                 &[T("Number of simulated voters for the tables")],
             )
             .default("100000"),
+            setting(
+                Setting::Public,
+                Kind::Text,
+                "FILE",
+                &[T("Public file of Greengard and Gelman, in place of simulated voters in their tables and figures")],
+            ),
             setting(Setting::Seed, Kind::Whole(0, u64::MAX), "SEED", &[T("Seed")]).default("0"),
             FORCE,
         ],

@@ -1,8 +1,12 @@
 //! The page and the files of numbers: one section per figure of the paper, and its tables.
 
 mod all_rules;
+mod calibration;
+mod counts;
 mod information;
+mod maps;
 mod order;
+mod simplex;
 mod states;
 mod tables;
 mod trade;
@@ -11,39 +15,47 @@ mod worst_case;
 
 use apportion_report::chart::over;
 use apportion_report::text::{count, percent, plain, signed};
-use apportion_report::{Block, Card, Cell, Chart, Document, Section, Sheet, Table};
+use apportion_report::{Block, Card, Cell, Chart, Document, Section, Shapes, Sheet, Table};
 use serde_json::json;
 
 use crate::Reproduction;
 use crate::mean::Mean;
+use crate::voters::{Made, VoterFile};
 
 impl Reproduction {
     /// Builds the page. `command` is shown so that readers can reproduce it.
     pub fn document(&self, command: &str) -> Document {
+        let shapes = maps::shapes();
+        let mut sections = vec![
+            glance(self),
+            information::bias(self),
+            information::frontiers(self),
+            all_rules::section(self),
+            worst_case::section(self),
+            tables::section(self),
+            counts::section(self),
+            calibration::section(self),
+            trade::section(self),
+            variants::section(self),
+            simplex::section(self),
+        ];
+        sections.extend(shapes.as_ref().map(|shapes| maps::section(self, shapes)));
+        sections.extend([states::section(self), provenance(self, command)]);
+        let public = self.public.as_ref().map(|public| format!(", {} voters of a public file", count(public.voters)));
         Document {
             title: "The paper, reproduced".into(),
             subtitle: format!(
-                "{} datasets of {} people, {} simulated voters, seed {}",
+                "{} datasets of {} people, {} simulated voters{}, seed {}",
                 count(self.plan.datasets),
                 count(self.plan.rows),
                 count(self.plan.voters),
+                public.unwrap_or_default(),
                 self.plan.seed
             ),
-            sections: vec![
-                glance(self),
-                information::bias(self),
-                information::frontiers(self),
-                all_rules::section(self),
-                worst_case::section(self),
-                tables::section(self),
-                trade::section(self),
-                variants::section(self),
-                states::section(self),
-                provenance(self, command),
-            ],
+            sections,
             terms: Vec::new(),
             minor_rules: Vec::new(),
-            outlines: None,
+            outlines: shapes.as_ref().map(Shapes::outlines),
         }
     }
 
@@ -64,6 +76,20 @@ impl Reproduction {
 fn csv(sheet: &Sheet) -> Vec<u8> {
     let lines = std::iter::once(&sheet.columns).chain(&sheet.rows).map(|row| row.join(",") + "\n");
     lines.collect::<String>().into_bytes()
+}
+
+/// Returns the voters of each figure.
+fn files<'a, const N: usize>(
+    own: &'a Reproduction,
+    figures: [(&'static str, Made); N],
+) -> Vec<(&'static str, &'a VoterFile)> {
+    let file = |(id, made)| Some((id, own.voters.iter().find(|file| file.made == made)?));
+    figures.into_iter().filter_map(file).collect()
+}
+
+/// Returns whose labels are compared with the paper's.
+fn whose(own: &Reproduction) -> &'static str {
+    if own.public.is_some() { "on simulated voters and the public file" } else { "on simulated voters" }
 }
 
 /// Formats a mean with its standard error.
@@ -146,7 +172,7 @@ const HOW: &str = "All means are over datasets, each drawn from its own seed; ±
                    (argmax) over 0.99 to 0.80, and at 0 (match).";
 
 fn provenance(own: &Reproduction, command: &str) -> Section {
-    let facts = [
+    let mut facts = vec![
         ("Program", format!("apportion {}", env!("CARGO_PKG_VERSION"))),
         ("Datasets", format!("{} of {} rows", count(own.plan.datasets), count(own.plan.rows))),
         ("Simulated voters", count(own.plan.voters)),
@@ -157,13 +183,19 @@ fn provenance(own: &Reproduction, command: &str) -> Section {
                 .into(),
         ),
     ];
+    if let Some(public) = &own.public {
+        let fact = format!("{}: {} voters in {} cells", public.name, count(public.voters), count(public.cells));
+        facts.insert(3, ("Public file", fact));
+    }
+    let public = if own.public.is_some() { ", are voters of the public file," } else { "" };
     let rows = facts.into_iter().map(|(name, fact)| vec![Cell::text(name), Cell::text(fact)]).collect();
     Section {
         id: "provenance",
         title: "Provenance",
-        lead: "All people on this page are simulated from the seed or counted in the built-in Census tables; the command below \
-               reproduces all numbers."
-            .into(),
+        lead: format!(
+            "All people on this page are simulated from the seed{public} or counted in the built-in Census tables; the \
+             command below reproduces all numbers."
+        ),
         blocks: vec![
             Block::Code(command.to_owned()),
             Block::Table(table("facts", "What was done", &["What", "How"], rows)),

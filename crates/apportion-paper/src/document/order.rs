@@ -12,12 +12,13 @@ fn number_of(pairs: &[RulePair], change: OrderChange) -> u64 {
 }
 
 /// Returns the number of pairs whose order differs, in one sentence.
-pub(super) fn lead(pairs: &[RulePair]) -> String {
+pub(super) fn lead(own: &Reproduction, pairs: &[RulePair]) -> String {
     format!(
-        "Of {} pairs of rules in the paper’s tables, by accuracy or fidelity, {} have the opposite order on simulated voters; \
-         {} are equal in the paper only, and {} here only.",
+        "Of {} pairs of rules in the paper’s tables, by accuracy or fidelity, {} have the opposite order {}; {} are equal in the \
+         paper only, and {} here only.",
         count(pairs.len() as u64),
         count(number_of(pairs, OrderChange::Reversed)),
+        super::whose(own),
         count(number_of(pairs, OrderChange::EqualInPaper)),
         count(number_of(pairs, OrderChange::EqualHere))
     )
@@ -49,7 +50,7 @@ pub(super) fn words(own: &Reproduction, pairs: &[RulePair]) -> String {
     format!(
         "The last table lists every pair of rules whose order differs from the paper. All figures are rounded to three \
          decimals, as the paper prints them, and a pair that is equal on one side is listed if it differs by more than \
-         0.001 on the other. The standard error of an accuracy of {} simulated voters is at most {}. {reversed}",
+         0.001 on the other. The standard error of an accuracy of {} voters is at most {}. {reversed}",
         count(voters),
         plain(0.5 / (voters as f64).sqrt(), 4)
     )

@@ -10,24 +10,42 @@ use crate::published::{Published, published};
 use crate::voters::{Outcome, VoterFile};
 
 pub(super) fn section(own: &Reproduction) -> Section {
-    let mut blocks = vec![Block::Text(WHY.into())];
+    let mut blocks = vec![Block::Text(why(own))];
     blocks.extend(published().iter().map(|published| Block::Table(side_by_side(own, published))));
     let pairs = own.rule_pairs();
     blocks.push(Block::Text(order::words(own, &pairs)));
     blocks.push(Block::Table(order::table(&pairs)));
-    Section { id: "tables", title: "The paper’s tables", lead: order::lead(&pairs), blocks }
+    Section { id: "tables", title: "The paper’s tables", lead: order::lead(own, &pairs), blocks }
 }
 
-const WHY: &str = "The figures differ from the published ones, because the paper’s commercial voter file is not public. Ours are \
-                   of simulated voters, drawn from North Carolina’s counties and the Census surnames. Their scores use \
-                   only name and county, while the vendor’s use more, so ours are less accurate. The vendor’s scores \
-                   count too many people in the largest class; ours are made overconfident to do the same. The paper’s \
-                   BISG scores are nearly calibrated; ours are fully calibrated. Raking counts too few people in the \
-                   largest class, as ours do with the shares of all residents. Only North Carolina is simulated: the \
-                   tables of South Carolina, Florida, the three states and the United States show the same simulated \
-                   voters of North Carolina.";
+/// Explains why the figures differ from the published ones.
+fn why(own: &Reproduction) -> String {
+    let public = match &own.public {
+        Some(public) => format!(
+            "The tables of public data are computed from {}, {} voters of known class in {} cells; their rules are solved \
+             over all voters at once, and the paper’s in batches.",
+            public.name,
+            count(public.voters),
+            count(public.cells)
+        ),
+        None => SIMULATED_PUBLIC.to_owned(),
+    };
+    format!("{COMMERCIAL} {public} {ONE_STATE}")
+}
 
-/// Returns the simulated voters that a table is compared with.
+const COMMERCIAL: &str = "The figures differ from the published ones, because the paper’s commercial voter file is not public. \
+                          Ours are of simulated voters, drawn from North Carolina’s counties and the Census surnames. \
+                          Their scores use only name and county, while the vendor’s use more, so ours are less accurate. \
+                          The vendor’s scores count too many people in the largest class; ours are made overconfident to \
+                          do the same.";
+
+const SIMULATED_PUBLIC: &str = "The paper’s BISG scores are nearly calibrated; ours are fully calibrated. Raking counts too few \
+                                people in the largest class, as ours do with the shares of all residents.";
+
+const ONE_STATE: &str = "Only North Carolina is simulated: the tables of South Carolina, Florida, the three states and the \
+                         United States show the same simulated voters of North Carolina.";
+
+/// Returns the voters that a table is compared with.
 fn beside<'a>(own: &'a Reproduction, published: &Published) -> Option<&'a VoterFile> {
     own.voters.iter().find(|file| file.made == published.beside)
 }
@@ -60,7 +78,7 @@ fn side_by_side(own: &Reproduction, published: &Published) -> Table {
     let caption = format!("{}: {}", published.within, published.about);
     let mut table = table(published.label, &caption, &columns, published.rows.iter().map(row).collect());
     if let Some(file) = file {
-        table.note = format!("Ours: {} {}.", count(file.voters), file.made.words());
+        table.note = format!("Ours: {} {}.", count(file.voters), file.words());
     }
     table
 }

@@ -6,7 +6,7 @@ use apportion_report::text::{count, plain};
 use apportion_report::{Block, Chart, Section, Sheet, palette};
 use serde_json::{Value, json};
 
-use super::with_legend;
+use super::{files, with_legend};
 use crate::voters::{Made, Outcome, Trade, VoterFile};
 use crate::{Kind, Reproduction};
 
@@ -19,8 +19,7 @@ const FIGURES: [(&str, Made); 4] = [
 ];
 
 pub(super) fn section(own: &Reproduction) -> Section {
-    let files = FIGURES.iter().filter_map(|&(id, made)| Some((id, own.voters.iter().find(|file| file.made == made)?)));
-    let files: Vec<(&str, &VoterFile)> = files.collect();
+    let files = files(own, FIGURES);
     let apart = files.iter().map(|(_, file)| furthest(file)).fold(0.0, f64::max);
     let lead = format!(
         "The rule learned from {} voters stays close to the exact trade-off at every γ: its accuracy differs by at most {} \
@@ -29,7 +28,7 @@ pub(super) fn section(own: &Reproduction) -> Section {
         plain(100.0 * apart, 1)
     );
     let charts = files.into_iter().map(|(id, file)| Block::Chart(Box::new(figure(id, file, own))));
-    Section { id: "pareto-NC", title: "The trade-off on simulated voters", lead, blocks: charts.collect() }
+    Section { id: "pareto-NC", title: "The trade-off on voters", lead, blocks: charts.collect() }
 }
 
 /// Returns the largest difference in accuracy between the exact and the learned rule at the same γ.
@@ -65,7 +64,7 @@ fn figure(id: &'static str, file: &VoterFile, own: &Reproduction) -> Chart {
         "yaxis": { "title": { "text": "accuracy" }, "tickformat": ".2f" },
     });
     let mut chart =
-        with_legend(chart(id, &format!("Accuracy against fidelity: {}", file.made.words()), data, layout, sheet(file)));
+        with_legend(chart(id, &format!("Accuracy against fidelity: {}", file.words()), data, layout, sheet(file)));
     chart.caption = format!(
         "Corresponds to the paper’s fig:{id}. Both lines go from γ 1 (argmax) over 0.99 to 0.80; match and the rule learned \
          from it (γ 0) are points. All rules target the posterior, except those to truth, and are compared with the truth. The threshold is not shown, because it leaves people unlabeled."

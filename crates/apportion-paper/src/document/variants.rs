@@ -5,7 +5,7 @@ use apportion_report::text::{count, percent, plain};
 use apportion_report::{Block, Cell, Chart, Section, Sheet, Table, palette};
 use serde_json::{Value, json};
 
-use super::{table, with_legend};
+use super::{files, table, with_legend};
 use crate::variants::{Family, Variant};
 use crate::voters::{Made, VoterFile};
 use crate::{Outcome, Reproduction};
@@ -19,13 +19,12 @@ const FIGURES: [(&str, Made); 4] = [
 ];
 
 pub(super) fn section(own: &Reproduction) -> Section {
-    let files = FIGURES.iter().filter_map(|&(id, made)| Some((id, own.voters.iter().find(|file| file.made == made)?)));
-    let files: Vec<(&str, &VoterFile)> = files.collect();
+    let files = files(own, FIGURES);
     let lead = files.first().and_then(|(_, file)| lead(file)).unwrap_or_default();
     let blocks = files
         .into_iter()
         .flat_map(|(id, file)| [Block::Chart(Box::new(figure(id, file))), Block::Table(numbers(id, file))]);
-    Section { id: "variants", title: "More rules on simulated voters", blocks: blocks.collect(), lead }
+    Section { id: "variants", title: "More rules on voters", blocks: blocks.collect(), lead }
 }
 
 /// Returns the change from the smallest to the largest k and threshold, on one file.
@@ -46,7 +45,7 @@ fn lead(file: &VoterFile) -> Option<String> {
         high.setting,
         percent(low.outcome.coverage, 1),
         percent(high.outcome.coverage, 1),
-        file.made.words()
+        file.words()
     ))
 }
 
@@ -57,7 +56,7 @@ fn figure(id: &str, file: &VoterFile) -> Chart {
         "xaxis": { "title": { "text": "fidelity to the posterior" } },
         "yaxis": { "title": { "text": "accuracy among labeled people" }, "tickformat": ".2f" },
     });
-    let title = format!("More rules: {}", file.made.words());
+    let title = format!("More rules: {}", file.words());
     let mut chart = with_legend(chart(id, &title, data, layout, sheet(file)));
     chart.caption = "One point per setting: k for top-k sampling, the threshold, and γ for balance. A threshold leaves people \
                      unlabeled. Rules to uniform have another reference than the posterior, and are far from it on purpose."
@@ -92,14 +91,14 @@ fn numbers(id: &str, file: &VoterFile) -> Table {
         ]
     };
     let columns = ["Rule", "Setting", "Accuracy", "Fidelity to truth", "To posterior", "Labeled"];
-    let caption = format!("{} {}", count(file.voters), file.made.words());
+    let caption = format!("{} {}", count(file.voters), file.words());
     table(&format!("{id}-table"), &caption, &columns, file.variants.iter().map(row).collect())
 }
 
 fn sheet(file: &VoterFile) -> Sheet {
     let columns = ["what", "setting", "value", "coverage", "accuracy", "fidelity_to_truth", "fidelity_to_posterior"];
     let mut sheet = Sheet::new(columns);
-    for Variant { family, setting, outcome } in &file.variants {
+    for Variant { family, setting, outcome, .. } in &file.variants {
         let Outcome { coverage, accuracy, fidelity_to_truth, fidelity_to_posterior } = *outcome;
         let numbers = [*setting, coverage, accuracy, fidelity_to_truth, fidelity_to_posterior];
         let head = [family.name(), family.setting()].map(String::from).into_iter();

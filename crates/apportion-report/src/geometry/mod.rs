@@ -13,6 +13,8 @@ use std::path::Path;
 use apportion::text::{Message, Setting, group_name, quoted};
 use serde_json::{Value, json};
 
+use crate::document::Outlines;
+
 /// An error in a file of outlines.
 #[derive(Debug, thiserror::Error)]
 pub enum GeometryError {
@@ -299,9 +301,14 @@ impl Shapes {
         json!({ "type": "FeatureCollection", "features": some.map(feature).collect::<Vec<_>>() })
     }
 
+    /// Returns the outlines for the maps of a report.
+    pub fn outlines(&self) -> Outlines {
+        Outlines { geojson: self.geojson(), paths: self.paths() }
+    }
+
     /// Returns the Plotly view of the map: the usual projection for the United States, otherwise the bounds of the
     /// outlines.
-    pub(crate) fn view(&self) -> Value {
+    pub fn view(&self) -> Value {
         if self.united_states {
             return json!({ "projection": { "type": "albers usa" } });
         }

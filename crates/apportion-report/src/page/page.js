@@ -78,7 +78,7 @@
   const plain = (text) => new DOMParser().parseFromString(text, "text/html").documentElement.textContent;
   const mapOf = (chart, width, most) => {
     const data = chart.spec.main.data, titles = chart.spec.main.layout.annotations ?? [];
-    const columns = width < NARROW ? 1 : data.length, room = width / columns - 16;
+    const columns = width < NARROW ? 1 : data.length > 3 ? 2 : data.length, room = width / columns - 16;
     const rows = Math.ceil(data.length / columns), tallest = Math.min(400, (most - 60) / rows - 34);
     const scale = Math.min(room / outlines.width, tallest / outlines.height), tall = scale * outlines.height + 34;
     const height = rows * tall + 60;
@@ -91,7 +91,7 @@
       trace.locations.forEach((group, place) => {
         const at = Math.min(1, Math.max(0, (trace.z[place] - trace.zmin) / (trace.zmax - trace.zmin)));
         const area = element("path", { class: "area", d: outlines.paths[group], fill: mixed(trace.colorscale, at), "vector-effect": "non-scaling-stroke" });
-        area.tip = `${plain(trace.text[place])}: ${signed(trace.z[place], 2)} points`;
+        area.tip = `${plain(trace.text[place])}: ${shown(trace, trace.z[place], 2)} ${unitOf(trace)}`;
         shapes.append(area);
       });
       svg.append(title, shapes);
@@ -99,8 +99,8 @@
     // The legend: the color scale, its ends and its middle.
     const { colorscale, zmin, zmax } = data[0], from = Math.max(16, width / 2 - 140), long = Math.min(280, width - 60);
     for (let step = 0; step < 40; step++) svg.append(element("rect", { x: from + (step / 40) * long, y: height - 44, width: long / 40 + 0.5, height: 10, fill: mixed(colorscale, (step + 0.5) / 40) }));
-    [[0, zmin], [0.5, 0], [1, zmax]].forEach(([at, value]) => svg.append(element("text", { class: "map-text", x: from + at * long, y: height - 18, "text-anchor": "middle" }, signed(value, 1))));
-    svg.append(element("text", { class: "map-text", x: from + long / 2, y: height - 2, "text-anchor": "middle" }, "points"));
+    [[0, zmin], [0.5, (zmin + zmax) / 2], [1, zmax]].forEach(([at, value]) => svg.append(element("text", { class: "map-text", x: from + at * long, y: height - 18, "text-anchor": "middle" }, shown(data[0], value, 1))));
+    svg.append(element("text", { class: "map-text", x: from + long / 2, y: height - 2, "text-anchor": "middle" }, unitOf(data[0])));
     return svg;
   };
   const drawMap = (chart, width, most) => {
@@ -114,6 +114,10 @@
     const text = Math.abs(number).toLocaleString("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits });
     return (/[1-9]/.test(text) ? (number < 0 ? "−" : "+") : "") + text;
   };
+
+  // Maps show differences in points, or values from 0 in another unit.
+  const unitOf = (trace) => trace.meta?.unit ?? "points";
+  const shown = (trace, number, digits) => (trace.zmin < 0 ? signed(number, digits) : signed(number, digits).replace("+", ""));
 
   const layoutOf = (chart, width, template) => {
     const { layout, narrow } = partOf(chart);

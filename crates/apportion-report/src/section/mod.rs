@@ -16,7 +16,8 @@ pub(crate) mod trade;
 
 use std::ops::Range;
 
-use crate::document::{Chart, Document, Outlines, Section};
+use crate::document::{Chart, Document, Section};
+use crate::geometry::Shapes;
 use crate::glossary;
 use crate::study::Study;
 use crate::text;
@@ -52,7 +53,7 @@ pub(crate) fn document(study: &Study) -> Document {
         subtitle,
         terms: glossary::terms(study),
         minor_rules: study.minor().into_iter().map(|index| study.label_sets[index].name.clone()).collect(),
-        outlines: study.shapes.as_ref().map(|own| Outlines { geojson: own.geojson(), paths: own.paths() }),
+        outlines: study.shapes.as_ref().map(Shapes::outlines),
         sections,
     }
 }

@@ -162,5 +162,6 @@ settings! {
     Double "double"
     Datasets "datasets"
     Voters "voters"
+    Public "public"
     Folder "folder"
 }
