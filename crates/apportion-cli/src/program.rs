@@ -36,7 +36,7 @@ pub(crate) fn command() -> Command {
     for job in [Job::Label, Job::Audit, Job::Compare, Job::Disparity, Job::Frontier, Job::Fit, Job::Apply] {
         program = program.subcommand(job_command(job));
     }
-    for job in [Job::Export, Job::Verify, Job::Provenance, Job::Predict, Job::Explain, Job::Calibrate] {
+    for job in [Job::Export, Job::Verify, Job::Provenance, Job::Predict, Job::Explain, Job::Calibrate, Job::Describe] {
         program = program.subcommand(job_command(job));
     }
     program
@@ -282,6 +282,17 @@ are from this, and a model corrects them: logistic uses all scores of a row, and
 has the columns of the input, with new scores. A row with known truth is corrected by a model that was fitted without it:
 rows are divided into five folds by a hash of --id (or the row number) and --seed. Rows without truth are corrected by the
 model of all rows with truth, which --save saves. They must be similar to the rows with truth.",
+        ),
+        Job::Describe => (
+            "describe",
+            "Shows what apportion recognizes in a file, and suggests the next commands",
+            "\
+Examples:
+  apportion describe people.csv
+  apportion describe scores.parquet --json
+
+Only the names of the columns are used, and no values are printed. Columns of the true class and of IDs are used only if
+you name them with --truth and --id.",
         ),
         Job::TablesList => ("list", "Lists the built-in tables", "Examples:\n  apportion tables list"),
         Job::TablesShow => {
