@@ -8,8 +8,8 @@ use apportion_app::report::WrittenReport;
 use apportion_app::settings::{Job, from_values};
 use apportion_app::summary::drift_warning;
 use apportion_app::{
-    Context, Error, Result, apply, audit, calibrate, compare, describe, disparity, explain, export, fit, frontier, label,
-    predict, simulate,
+    Context, Error, Result, apply, audit, calibrate, compare, describe, disparity, explain, export, fit, frontier,
+    label, predict, simulate,
 };
 use apportion_io::{MemoryTable, PlainRows, plain_batch};
 use apportion_report::Document;

@@ -10,6 +10,7 @@ use crate::shell;
 
 const EXAMPLES: &str = "\
 Examples:
+  apportion describe people.csv                                 the columns that are recognized, and the next commands
   apportion predict people.csv -o scores.parquet                scores from names and places; the Census is built in
   apportion label scores.parquet -o labels.parquet              labels whose counts match the scores
   apportion label scores.csv -o labels.csv --by county          the same within each county
@@ -263,7 +264,7 @@ Examples:
   apportion explain people.csv --row 2 --model voter --margin margin.csv --within NC
   apportion explain people.csv --row 2 --model rake --margin margin.csv
 
-Use the options with which predict made the scores. The result lists how each name was cleaned and found, the places that
+Use the same options as for the scores. The result lists how each name was cleaned and found, the places that
 were looked up, and a table with the factors of each class, their product and the score: the product divided by its sum.
 With rake and fbisg, all people are read, because the scores depend on them. fbisg shows the factors and the result of the
 draws, which cannot be recomputed by hand. The names of this one person are printed.",

@@ -47,7 +47,8 @@ fn columns_are_taken_for_what_the_commands_take_them_for() {
     assert_eq!(voters["columns"][5]["setting"], "truth");
     assert_eq!(voters["columns"][1].get("setting"), None);
     // `predict` finds the same columns.
-    fs::write(folder.join("v.csv"), "voter_id,Last Name,FIRST_NAME,zip,county_fips\n1,Garcia,Ann,27601,37183\n").unwrap();
+    fs::write(folder.join("v.csv"), "voter_id,Last Name,FIRST_NAME,zip,county_fips\n1,Garcia,Ann,27601,37183\n")
+        .unwrap();
     let predicted = json(folder, &["predict", "v.csv", "-o", "s.csv", "--model", "bifsg", "--json", "--quiet"]);
     let used = &predicted["columns"];
     assert_eq!(
@@ -73,7 +74,12 @@ fn the_suggested_commands_run() {
         for command in commands {
             let words: Vec<&str> = command.split(' ').skip(1).collect();
             // Two words in quotes are the name of the file.
-            let words: Vec<String> = words.join(" ").replace("'my voters.csv'", "my\u{a0}voters.csv").split(' ').map(|word| word.replace('\u{a0}', " ")).collect();
+            let words: Vec<String> = words
+                .join(" ")
+                .replace("'my voters.csv'", "my\u{a0}voters.csv")
+                .split(' ')
+                .map(|word| word.replace('\u{a0}', " "))
+                .collect();
             let words: Vec<&str> = words.iter().map(String::as_str).chain(["--quiet"]).collect();
             let force = if words.contains(&"-o") { vec!["--force"] } else { Vec::new() };
             run(folder, &[words, force].concat());
@@ -88,7 +94,8 @@ fn the_suggested_commands_run() {
         ],
     );
     check("labels.csv", &["apportion audit labels.csv --truth race", "apportion compare labels.csv --truth race"]);
-    let people = |name: &str, header: &str, row: &str| fs::write(folder.join(name), format!("{header}\n{row}\n")).unwrap();
+    let people =
+        |name: &str, header: &str, row: &str| fs::write(folder.join(name), format!("{header}\n{row}\n")).unwrap();
     people("p.csv", "surname,county_fips", "Garcia,37183");
     check("p.csv", &["apportion predict p.csv -o scores.csv"]);
     people("n.csv", "surname,county", "Garcia,Wake");

@@ -122,7 +122,7 @@ impl Content {
             Content::Tract => "census tract",
             Content::Zcta => "ZIP code",
             Content::County => "county",
-            Content::CountyName => "county name (predict also needs the state)",
+            Content::CountyName => "county name",
             Content::State => "state",
         };
         words.to_owned()

@@ -109,14 +109,11 @@ impl Response {
         };
         let sizes = (counted(self.rows, "row", "rows"), counted(self.columns.len() as u64, "column", "columns"));
         let mut parts = vec![Message::from(format!("{of}: {}, {}", sizes.0, sizes.1))];
-        let recognized: Vec<Vec<String>> = self
-            .columns
-            .iter()
-            .filter_map(|column| Some(vec![text::shown(&column.name), column.content?.words(column.class.as_deref())]))
-            .collect();
-        if !recognized.is_empty() {
-            parts.push(text::columns(&["column", "content"], &recognized).trim_end().to_owned().into());
-        }
+        let width = self.columns.iter().map(|column| text::shown(&column.name).chars().count()).max().unwrap_or(0);
+        parts.extend(self.columns.iter().filter_map(|column| {
+            let content = column.content?.words(column.class.as_deref());
+            Some(format!("  {:width$}  {content}", text::shown(&column.name)).into())
+        }));
         parts.extend(self.score_format.iter().map(|format| format!("score columns: format of {format}").into()));
         parts.extend(self.options());
         parts.extend(self.not_recognized().map(Message::from));
@@ -131,7 +128,7 @@ impl Response {
             let next = Message::from(setting.with(text::shown(name)));
             Some(list.map_or(next.clone(), |list| list + ", " + next))
         })?;
-        Some(Message::from("used only if you name them: ") + list)
+        Some(Message::from("used only with these options: ") + list)
     }
 
     /// Lists the other columns; the first few if there are many.

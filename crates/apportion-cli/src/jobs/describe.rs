@@ -1,6 +1,7 @@
 //! Describes a file: prints its columns, and the next commands.
 
 use anyhow::Result;
+use apportion_app::demo::Step;
 use apportion_app::describe::{self, Response};
 
 use super::demo::words;
@@ -15,6 +16,6 @@ pub(super) fn run(terminal: &Terminal) -> Result<()> {
 
 /// Returns the next commands, each after its purpose.
 fn next(response: &Response) -> String {
-    let line = |step| format!("\n\n# {}\n{}", step.title, shell_command(&words(step, |_| true)));
+    let line = |step: &Step| format!("\n\n# {}\n{}", step.title, shell_command(&words(step, |_| true)));
     response.next.iter().map(line).collect()
 }
