@@ -6,7 +6,7 @@ mod common;
 use std::fs;
 use std::path::Path;
 
-use common::{json, refused, run, text};
+use common::{json, refused, run};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -25,7 +25,7 @@ fn contents(description: &Value) -> Vec<(&str, &str)> {
 
 /// Returns the suggested commands as they are printed.
 fn commands(folder: &Path, name: &str) -> Vec<String> {
-    let printed = text(&run(folder, &["describe", name]).stdout);
+    let printed = run(folder, &["describe", name]);
     printed.lines().filter(|line| line.starts_with("apportion ")).map(str::to_owned).collect()
 }
 
@@ -112,7 +112,7 @@ fn unknown_columns_are_listed_and_values_never_are() {
     let folder = folder.path();
     let header = (0..15).map(|index| format!("x{index}")).collect::<Vec<_>>().join(",");
     fs::write(folder.join("x.csv"), format!("{header}\n{}\n", vec!["Secret"; 15].join(","))).unwrap();
-    let printed = text(&run(folder, &["describe", "x.csv"]).stdout);
+    let printed = run(folder, &["describe", "x.csv"]);
     assert_eq!(
         printed,
         "x.csv: 1 row, 15 columns\n\
