@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from . import _native
-from ._frames import as_input
+from ._frames import Files, as_input
 from ._run import run
 from ._tables import Encoding
 
@@ -22,8 +22,9 @@ class Description:
     {'surname': 'surname', 'county_fips': 'county'}
     """
 
-    def __init__(self, done: _native.Done) -> None:
+    def __init__(self, done: _native.Done, *, is_file: bool) -> None:
         self._text = done.text
+        self._is_file = is_file
         self.details: dict[str, Any] = done.result
 
     @property
@@ -32,8 +33,15 @@ class Description:
         return {column["name"]: column["content"] for column in self.details["columns"] if "content" in column}
 
     def __repr__(self) -> str:
-        calls = [f"# {step['title']}\napportion.{step['job']}({_arguments(step)})" for step in self.details["next"]]
+        calls = [f"# {step['title']}\napportion.{step['job']}({self._arguments(step)})" for step in self.details["next"]]
         return "\n\n".join([self._text, *calls])
+
+    def _arguments(self, step: dict[str, Any]) -> str:
+        """Returns the arguments of a call. Data in memory need no output file."""
+        inputs: list[str] = step["inputs"]
+        files = repr(inputs[0]) if len(inputs) == 1 else repr(inputs)
+        named = [f"{name}={value!r}" for name, value in step["settings"] if self._is_file or name != "output"]
+        return ", ".join([files if self._is_file else "data", *named])
 
 
 def describe(
@@ -65,14 +73,13 @@ def describe(
     Returns:
         A `Description`.
     """
-    source = as_input(data)
+    # All columns, also those that are not scores.
+    names = [str(name) for name in getattr(data, "columns", ()) if isinstance(name, str)]
+    source = as_input(data, named=[names])
     if source.matrix is not None:
         raise TypeError("data: it must have column names, so it must be a frame or a file, not an array")
     values = {"encoding": encoding, "delimiter": delimiter, "sheet": sheet}
-    return Description(run("describe", source, values, threads=threads))
-
-
-def _arguments(step: dict[str, Any]) -> str:
-    """Returns the arguments of a call. Data in memory need no output file."""
-    named = [f"{name}={value!r}" for name, value in step["settings"] if name != "output"]
-    return ", ".join(["data", *named])
+    is_file = isinstance(source, Files)
+    if not is_file:
+        source.names = ["data"]  # the name in the text
+    return Description(run("describe", source, values, threads=threads), is_file=is_file)

@@ -20,6 +20,8 @@ def test_columns_of_a_frame_and_of_a_file_are_recognized(tmp_path: Path) -> None
     path = tmp_path / "voters.csv"
     voters.to_csv(path, index=False)
     assert apportion.describe(path).columns == description.columns
+    assert str(description).startswith("data: 50 rows, 17 columns\n")
+    assert f"apportion.label({str(path)!r}, output='labels.csv', id='id')" in str(apportion.describe(path))
 
 
 def test_suggested_calls_run() -> None:
