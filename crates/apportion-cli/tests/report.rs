@@ -309,8 +309,8 @@ fn scores_that_are_wrong_are_the_first_sentence() {
     let report = read(path, "r.md");
     let sentence = report.lines().skip_while(|line| *line != "## The answer").nth(2).unwrap();
     let begin = format!(
-        "Your labels overcount hispanic by {} people (+{percent:.1}%: {labels} labels, {truth} in truth), and the scores are \
-         the cause, because they add up to",
+        "Your labels overcount hispanic by {} people (+{percent:.1}%: {labels} labels, {truth} in truth). The cause is the \
+         scores of hispanic, which add up to",
         labels - truth
     );
     assert!(sentence.starts_with(&begin), "{sentence}\n{begin}");

@@ -339,7 +339,7 @@ fn changes_are_a_matrix() {
     assert_eq!(row(&table(&own, "changes-table"), 0), ["white", "66", "0", "10", "76"]);
     let chart = chart(&own, "scores");
     assert_eq!(chart.sheet.rows.len(), 3 * SCORE_BINS);
-    assert!(chart.caption.contains("solid after (match). Match labels no one white. Match labels no one black. Other"));
+    assert!(chart.caption.contains("solid after (match). Match gives the label white to no one."));
     assert!(!study(["a", "b", "c"], false).document().sections.iter().any(|section| section.id == "changes"));
 }
 
@@ -354,8 +354,8 @@ fn a_class_without_high_scores_has_no_cut_off() {
     let found = chart(&own, "scores");
     assert!(
         found.caption.ends_with(
-            "Other has no cutoff, because people with and without the label have similar scores: half of the people labeled \
-             other by match have a score below 0.03. No score for other exceeds 0.21. The panel of \
+            "There is no cutoff for other, because people with and without the label have similar scores: half of the people \
+             with the label other by match have a score below 0.03. No score for other exceeds 0.21. The panel of \
              other shows only people with the label, at all scores."
         ),
         "{}",
@@ -614,7 +614,10 @@ fn a_map_names_the_largest_bias() {
         "Compared with the scores, argmax overcounts white most in b, by 14.00 points."
     );
     // Groups that are not on the map are not mentioned.
-    assert_eq!(with_map(of_b, &of_a), "By argmax, the count of white is that of the scores in each county on the map.");
+    assert_eq!(
+        with_map(of_b, &of_a),
+        "By argmax, the count of white equals the sum of the scores in each county on the map."
+    );
 }
 
 #[test]
@@ -644,7 +647,7 @@ fn small_classes_are_judged_by_their_own_measure() {
     own.whole.posterior_with_truth = Some(vec![0.6001, 0.3993, 0.0006]);
     assert!(
         lead(&own, "calibration")
-            .ends_with("for other, a small class, the mean is 0.060% and the share in truth is 0.100%.")
+            .ends_with("For other, a small class, the mean is 0.060% and the share in truth is 0.100%.")
     );
     own.whole.posterior_with_truth = Some(vec![0.6, 0.399, 0.001]);
     assert!(lead(&own, "calibration").ends_with("well calibrated for every class."));
@@ -891,7 +894,7 @@ fn one_is_one_and_several_are_many() {
     one.label_sets[0].in_groups = vec![vec![6, 0, 0, 0]];
     let all = written(&one);
     assert!(all.contains("1 person, 3 classes, 1 county"));
-    assert!(all.contains("in 1 of the 1 county;"));
+    assert!(all.contains("in 1 of the 1 county. Overall, they"));
     for wrong in
         [" 1 people", " 1 rows", " 1 counties", " 1 outlines", " 1 ways", " 1 groups", " 1 files", " 1 points,"]
     {

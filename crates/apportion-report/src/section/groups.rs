@@ -307,7 +307,7 @@ fn points(study: &Study, groups: &Groups) -> Chart {
     let layout = json!({
         "height": 340,
         "margin": { "l": 60, "r": 16, "t": 16, "b": 48 },
-        "xaxis": { "title": { "text": format!("other than {focus}, % by the scores") }, "ticksuffix": "%", "zeroline": false },
+        "xaxis": { "title": { "text": format!("not {focus}, % by the scores") }, "ticksuffix": "%", "zeroline": false },
         "yaxis": axis(first.range, against),
     });
     let title = format!("Bias by {}: {} together", groups.word, others(study));
