@@ -21,6 +21,7 @@ counts that the scores sum to. Among all labels with these counts, it finds thos
 - `fit` returns a `Decision`, which labels other rows or is exported as SQL.
 - `calibrate` corrects scores with known truth.
 - `predict` computes scores from names and places.
+- `describe` shows what apportion recognizes in a frame or a file.
 - `explain` shows the table rows and numbers behind the scores of one row.
 
 `apportion.sklearn` provides the scikit-learn estimators `Apportioner` and `ApportionedClassifier`.
@@ -30,6 +31,7 @@ Labels are estimates about groups. To count people, you can also sum the scores 
 
 from ._calibrate import calibrate
 from ._decision import Decision, fit
+from ._describe import Description, describe
 from ._labels import Solution, allot, draw, label, solve
 from ._native import __version__
 from ._predict import Explanation, explain, predict
@@ -40,6 +42,7 @@ __all__ = [
     "Audit",
     "Comparison",
     "Decision",
+    "Description",
     "Disparity",
     "Explanation",
     "Frontier",
@@ -49,6 +52,7 @@ __all__ = [
     "audit",
     "calibrate",
     "compare",
+    "describe",
     "disparity",
     "draw",
     "explain",

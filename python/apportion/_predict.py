@@ -178,8 +178,8 @@ def explain(people: Any, row: int, model: Model | None = None, **options: Any) -
 
     Args:
         people: a frame with one row per person, or the path of a file.
-        row: the row to explain. Rows are numbered from 1, as in messages: the first row of a frame is row 1, whatever its
-            index is. Of several files, rows are counted over all files in order, without headers.
+        row: the row to explain. Rows are numbered from 1, as in messages: the first row of a frame is row 1, regardless of its
+            index. Of several files, rows are counted over all files in order, without headers.
         model, options: the same as those of `predict`, except `prefix`, `summary`, `output` and `overwrite`. Use the same
             values as for the scores. The models "rake" and "fbisg" read all people, because the scores depend on them.
 

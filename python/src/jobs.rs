@@ -8,8 +8,8 @@ use apportion_app::report::WrittenReport;
 use apportion_app::settings::{Job, from_values};
 use apportion_app::summary::drift_warning;
 use apportion_app::{
-    Context, Error, Result, apply, audit, calibrate, compare, disparity, explain, export, fit, frontier, label,
-    predict, simulate,
+    Context, Error, Result, apply, audit, calibrate, compare, describe, disparity, explain, export, fit, frontier,
+    label, predict, simulate,
 };
 use apportion_io::{MemoryTable, PlainRows, plain_batch};
 use apportion_report::Document;
@@ -20,7 +20,7 @@ use serde_json::{Map, Value};
 use crate::names::{render, render_result};
 
 /// The jobs that Python runs, by name.
-const JOBS: [(&str, Job); 15] = [
+const JOBS: [(&str, Job); 16] = [
     ("label", Job::Label),
     ("audit", Job::Audit),
     ("compare", Job::Compare),
@@ -32,6 +32,7 @@ const JOBS: [(&str, Job); 15] = [
     ("calibrate", Job::Calibrate),
     ("predict", Job::Predict),
     ("explain", Job::Explain),
+    ("describe", Job::Describe),
     ("simulate_voters", Job::SimulateVoters),
     ("simulate_normal", Job::SimulateNormal),
     ("simulate_categorical", Job::SimulateCategorical),
@@ -180,6 +181,12 @@ pub(crate) fn run(job: Job, mut values: Map<String, Value>, input: Input, contex
             let mut request: explain::Request = from_values(job, values)?;
             (request.predict.source.table, request.predict.margin_table) = (input.table, input.shares);
             let response = explain::run(&request, context)?;
+            Ok(Outcome::of(&response)?.with_text(response.text(), ".details", context))
+        }
+        Job::Describe => {
+            let mut request: describe::Request = from_values(job, values)?;
+            request.source.table = input.table;
+            let response = describe::run(&request, context)?;
             Ok(Outcome::of(&response)?.with_text(response.text(), ".details", context))
         }
         Job::Disparity => {

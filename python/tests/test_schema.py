@@ -76,6 +76,8 @@ COMMANDS: list[list[str]] = [
     [*PREDICT, "--model", "rake", "--margin", "margin.csv"],
     [*PREDICT, "--model", "rake", "--surname-margin", "surnames.csv", "--place-margin", "places.csv"],
     [*PREDICT, "--model", "fbisg"],
+    ["describe", "people.csv"],
+    ["describe", "voters.csv"],
     ["explain", "people.csv", "--row", "1"],
     ["explain", "people.csv", "--row", "2", "--model", "rake", "--margin", "margin.csv"],
     ["explain", "people.csv", "--row", "3", "--model", "rake", "--place-margin", "places.csv"],

@@ -64,14 +64,22 @@ pub struct Step {
 }
 
 impl Step {
-    fn new(title: &str, job: &str, inputs: &[&str]) -> Step {
+    pub(crate) fn new(title: &str, job: &str, inputs: &[&str]) -> Step {
         let inputs = inputs.iter().map(|input| (*input).to_owned()).collect();
         Step { title: title.into(), job: job.into(), inputs, settings: Vec::new() }
     }
 
-    fn with(mut self, setting: Setting, value: impl Into<String>) -> Step {
+    pub(crate) fn with(mut self, setting: Setting, value: impl Into<String>) -> Step {
         self.settings.push((setting, Some(value.into())));
         self
+    }
+
+    /// Adds a setting that names a column, if there is one.
+    pub(crate) fn with_column(self, setting: Setting, column: Option<&str>) -> Step {
+        match column {
+            Some(column) => self.with(setting, column),
+            None => self,
+        }
     }
 
     fn set(mut self, setting: Setting) -> Step {

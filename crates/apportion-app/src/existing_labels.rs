@@ -44,13 +44,18 @@ impl Uncoded {
 /// The name of the label column that `label` and `apply` write by default.
 const USUAL_NAME: &str = "label";
 
+/// Returns whether a column has the name that `label` and `apply` write by default.
+pub(crate) fn is_usual(name: &str) -> bool {
+    same_name(name, USUAL_NAME)
+}
+
 /// Returns the column called `label` and sends a note; `needed_by` is the setting that needs labels, if it is not the job
 /// itself.
 ///
 /// # Errors
 /// If there is no such column.
 pub(crate) fn find(input: &Input, needed_by: Option<Setting>, context: &Context) -> Result<String> {
-    if let Some(name) = input.columns(0)?.into_iter().find(|name| same_name(name, USUAL_NAME)) {
+    if let Some(name) = input.columns(0)?.into_iter().find(|name| is_usual(name)) {
         context.note(Message::from(format!("labels: column {name:?}; name another with ")) + Setting::Label);
         return Ok(name);
     }

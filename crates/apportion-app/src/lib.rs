@@ -13,6 +13,7 @@ pub mod compare;
 mod context;
 pub mod decision_file;
 pub mod demo;
+pub mod describe;
 pub mod disparity;
 mod error;
 pub mod estimated_reference;

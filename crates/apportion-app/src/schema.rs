@@ -9,8 +9,8 @@ use serde_json::Value;
 
 use crate::settings::Job;
 use crate::{
-    audit, calibrate, compare, demo, disparity, explain, export, fit, frontier, label, predict, provenance, reproduce,
-    simulate, tables, verify,
+    audit, calibrate, compare, demo, describe, disparity, explain, export, fit, frontier, label, predict, provenance,
+    reproduce, simulate, tables, verify,
 };
 
 /// Returns the schemas by job name. Related jobs, such as those about tables, share a schema.
@@ -33,6 +33,7 @@ fn named(job: Job) -> (&'static str, Schema) {
         Job::Verify => schema::<verify::Response>("verify"),
         Job::Provenance => schema::<provenance::show::Response>("provenance"),
         Job::Predict => schema::<predict::Response>("predict"),
+        Job::Describe => schema::<describe::Response>("describe"),
         Job::Explain => schema::<explain::Response>("explain"),
         Job::TablesList | Job::TablesShow | Job::TablesExport | Job::TablesImport | Job::TablesCheck => {
             schema::<tables::Response>("tables")

@@ -108,7 +108,9 @@ fn positional(job: Job) -> Option<Setting> {
         Job::Label | Job::Audit | Job::Compare | Job::Disparity | Job::Frontier | Job::Fit | Job::Apply => {
             Some(Setting::Inputs)
         }
-        Job::Calibrate | Job::Predict | Job::Explain | Job::Provenance | Job::TablesImport => Some(Setting::Inputs),
+        Job::Calibrate | Job::Predict | Job::Explain | Job::Describe | Job::Provenance | Job::TablesImport => {
+            Some(Setting::Inputs)
+        }
         Job::Verify => Some(Setting::Output),
         Job::Export => Some(Setting::Decision),
         Job::TablesShow | Job::TablesExport | Job::TablesCheck => Some(Setting::Table),

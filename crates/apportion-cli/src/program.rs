@@ -10,6 +10,7 @@ use crate::shell;
 
 const EXAMPLES: &str = "\
 Examples:
+  apportion describe people.csv                                 the columns that are recognized, and the next commands
   apportion predict people.csv -o scores.parquet                scores from names and places; the Census is built in
   apportion label scores.parquet -o labels.parquet              labels whose counts match the scores
   apportion label scores.csv -o labels.csv --by county          the same within each county
@@ -36,7 +37,7 @@ pub(crate) fn command() -> Command {
     for job in [Job::Label, Job::Audit, Job::Compare, Job::Disparity, Job::Frontier, Job::Fit, Job::Apply] {
         program = program.subcommand(job_command(job));
     }
-    for job in [Job::Export, Job::Verify, Job::Provenance, Job::Predict, Job::Explain, Job::Calibrate] {
+    for job in [Job::Export, Job::Verify, Job::Provenance, Job::Predict, Job::Explain, Job::Calibrate, Job::Describe] {
         program = program.subcommand(job_command(job));
     }
     program
@@ -263,7 +264,7 @@ Examples:
   apportion explain people.csv --row 2 --model voter --margin margin.csv --within NC
   apportion explain people.csv --row 2 --model rake --margin margin.csv
 
-Use the options with which predict made the scores. The result lists how each name was cleaned and found, the places that
+Use the same options as for the scores. The result lists how each name was cleaned and found, the places that
 were looked up, and a table with the factors of each class, their product and the score: the product divided by its sum.
 With rake and fbisg, all people are read, because the scores depend on them. fbisg shows the factors and the result of the
 draws, which cannot be recomputed by hand. The names of this one person are printed.",
@@ -282,6 +283,17 @@ are from this, and a model corrects them: logistic uses all scores of a row, and
 has the columns of the input, with new scores. A row with known truth is corrected by a model that was fitted without it:
 rows are divided into five folds by a hash of --id (or the row number) and --seed. Rows without truth are corrected by the
 model of all rows with truth, which --save saves. They must be similar to the rows with truth.",
+        ),
+        Job::Describe => (
+            "describe",
+            "Shows what apportion recognizes in a file, and suggests the next commands",
+            "\
+Examples:
+  apportion describe people.csv
+  apportion describe scores.parquet --json
+
+Only the names of the columns are used, and no values are printed. Columns of the true class and of IDs are used only if
+you name them with --truth and --id.",
         ),
         Job::TablesList => ("list", "Lists the built-in tables", "Examples:\n  apportion tables list"),
         Job::TablesShow => {

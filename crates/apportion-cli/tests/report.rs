@@ -52,7 +52,7 @@ fn every_command_writes_a_report() {
     let page = read(path, "compare.html");
     assert!(page.starts_with("<!DOCTYPE html>") && page.contains("Plotly.react") && !page.contains("MathJax-script"));
     assert!(page.contains("apportion compare voters.csv --truth race --by county -q --report compare.html"));
-    assert!(page.contains(" with equally good totals: ") && page.contains("learned, at each γ"));
+    assert!(page.contains("that have equally good totals: ") && page.contains("learned, at each γ"));
     assert!(page.len() < 1_600_000, "{} bytes", page.len());
     let markdown = ["label", "voters.csv", "-o", "again.csv", "-q", "--report", "label.md"];
     run(path, &markdown);
@@ -61,13 +61,16 @@ fn every_command_writes_a_report() {
         label.contains("Match has the counts that the scores add up to, so other labels would not improve them"),
         "{label}"
     );
-    assert!(label.contains("Argmax would undercount "), "{label}");
+    assert!(label.contains("Argmax would overcount white by "), "{label}");
     assert!(read(path, "audit.md").contains(
         "The truth is not known. To see how often the scores are right, name a column of known classes (--truth COL)"
     ));
     assert!(path.join("figures/trade.json").exists() && path.join("figures/counts.csv").exists());
     let demo = read(path, "demo.md");
-    assert!(demo.contains("## Map\n\nArgmax ") && demo.contains("--geometry demo/counties.topojson"));
+    assert!(
+        demo.contains("## Map\n\nCompared with the scores, argmax ")
+            && demo.contains("--geometry demo/counties.topojson")
+    );
     assert!(demo.contains("This report was made from 2 files by the command below."));
     assert!(demo.contains("demo/voters.parquet, tables |"), "{demo}");
     let hash = sha256(&path.join("demo/counties.topojson"));
@@ -306,8 +309,8 @@ fn scores_that_are_wrong_are_the_first_sentence() {
     let report = read(path, "r.md");
     let sentence = report.lines().skip_while(|line| *line != "## The answer").nth(2).unwrap();
     let begin = format!(
-        "Your labels overcount hispanic by {} people (+{percent:.1}%: {labels} labels, {truth} in truth), and the scores are \
-         the cause, because they add up to",
+        "Your labels overcount hispanic by {} people (+{percent:.1}%: {labels} labels, {truth} in truth). The cause is the \
+         scores of hispanic, which add up to",
         labels - truth
     );
     assert!(sentence.starts_with(&begin), "{sentence}\n{begin}");

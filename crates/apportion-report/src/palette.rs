@@ -27,7 +27,7 @@ fn hatch(class: usize) -> &'static str {
     ["", "/", "x", "."][round(class) % 4]
 }
 
-/// Returns the Plotly pattern of a class's bars: white lines over the color, which are visible on pale bars too.
+/// Returns the Plotly pattern of a class's bars: white lines over the color, which are also visible on pale bars.
 pub(crate) fn pattern(class: usize) -> Value {
     json!({ "shape": hatch(class), "fillmode": "overlay", "fgcolor": "#fff", "size": 6, "solidity": 0.35 })
 }

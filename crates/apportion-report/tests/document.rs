@@ -130,8 +130,8 @@ fn an_error_of_the_scores_is_the_first_sentence() {
     let own = with_wrong_scores();
     assert_eq!(
         lead(&own, "answer"),
-        "Your labels overcount hispanic by 6,112 people (+89.0%: 12,978 labels, 6,866 in truth), and the scores are the cause, \
-         because they add up to 12,978: correct the scores, for example by predicting them again with the known share of each \
+        "Your labels overcount hispanic by 6,112 people (+89.0%: 12,978 labels, 6,866 in truth). The cause is the scores of \
+         hispanic, which add up to 12,978: correct the scores, for example by predicting them again with the known share of each \
          class among these people (--margin FILE). Other labels would not help: your labels already have the counts that the scores add up to."
     );
 }
@@ -141,22 +141,24 @@ fn an_error_of_the_labels_has_a_remedy() {
     let known = study(["white", "black", "other"], true);
     assert_eq!(
         lead(&known, "answer"),
-        "Argmax undercounts other by 10 people (−100.0%: 0 labels, 10 in truth). The cause is turning scores into labels: \
-         the scores add up to 10.0, which is closer to the truth. Use match, which reduces this error to 0.0% at no cost in \
-         expected accuracy."
+        "Argmax overcounts white by 16 people (+26.7%: 76 labels, 60 in truth). In percent, the largest error is that of \
+         other: 10 people too few (−100.0%). The cause is turning scores into labels: the scores of white add up to 62.0, \
+         which is closer to the truth. Use match, which reduces the error of white to +3.3% at no cost in expected accuracy."
     );
     let mut unknown = study(["white", "black", "other"], false);
     assert_eq!(
         lead(&unknown, "answer"),
-        "Argmax undercounts other by 10 people (−100.0%: 0 labels, 10.0 by the scores). The cause is turning scores into \
-         labels. Use match, which reduces this error to 0.0% at no cost in expected accuracy."
+        "Argmax overcounts white by 14 people (+22.6%: 76 labels, 62.0 by the scores). In percent, the largest error is that \
+         of other: 10 people too few (−100.0%). The cause is turning scores into labels. Use match, which reduces the error \
+         of white to 0.0% at no cost in expected accuracy."
     );
     unknown.label_sets[1].expected_accuracy = Some(0.73);
     assert!(
-        lead(&unknown, "answer").ends_with("reduces this error to 0.0% and costs 2.00 points of expected accuracy.")
+        lead(&unknown, "answer")
+            .ends_with("reduces the error of white to 0.0% and costs 2.00 points of expected accuracy.")
     );
     unknown.label_sets[1].expected_accuracy = None;
-    assert!(lead(&unknown, "answer").ends_with("Use match, which reduces this error to 0.0%."));
+    assert!(lead(&unknown, "answer").ends_with("Use match, which reduces the error of white to 0.0%."));
     // A remedy that changes nothing is not named.
     unknown.label_sets[1].counts = vec![76, 24, 0];
     assert!(lead(&unknown, "answer").ends_with("The cause is turning scores into labels."));
@@ -169,8 +171,9 @@ fn an_error_can_have_both_causes() {
     own.whole.posterior_with_truth = Some(vec![211_442.0 / 3e5, 78_636.0 / 3e5, 9_922.0 / 3e5]);
     let first = lead(&own, "answer");
     assert!(
-        first
-            .contains("about 50% of the error comes from the scores, which add up to 9,922, and the rest from turning"),
+        first.contains(
+            "About 50% of the error of hispanic comes from the scores, which add up to 9,922, and the rest from turning"
+        ),
         "{first}"
     );
 }
@@ -184,15 +187,15 @@ fn a_person_is_no_main_finding() {
     own.label_sets[1].counts = vec![152, 44, 4];
     assert_eq!(
         lead(&own, "answer"),
-        "Argmax has the counts that the scores add up to, so other labels would not improve them; whether the \
-         scores are right cannot be checked without a column of known classes (--truth COL)."
+        "Argmax has the counts that the scores add up to, so other labels would not improve them. To \
+         check whether the scores are right, give a column of known classes (--truth COL)."
     );
     own.label_sets.push(label_set("your labels", [152, 44, 4], None, &[]));
     own.label_sets[0].counts = vec![190, 10, 0];
     own.subject = 2;
     assert!(
         lead(&own, "answer")
-            .ends_with("Argmax would undercount black by 34 people (−77.3%: 10 labels, 44.0 by the scores).")
+            .ends_with("Argmax would overcount white by 38 people (+24.8%: 190 labels, 152 by the scores).")
     );
 }
 
@@ -299,7 +302,7 @@ fn every_term_is_defined_and_marked() {
         );
     }
     assert!(
-        page.contains("<span class=\"term\" tabindex=\"0\" aria-describedby=\"term-argmax\">Argmax</span> undercounts")
+        page.contains("<span class=\"term\" tabindex=\"0\" aria-describedby=\"term-argmax\">Argmax</span> overcounts")
     );
     assert!(document.to_markdown().contains("- **frontier**: The best expected accuracy"));
 }
@@ -330,12 +333,13 @@ fn changes_are_a_matrix() {
     let own = with_changes();
     assert_eq!(
         lead(&own, "changes"),
-        "Match differs from argmax for 10 of 100 people (10.0%), most often with other instead of white (10 people)."
+        "Match gives 10 of 100 people (10.0%) another label than argmax. The most frequent change is from white to other (10 \
+         people)."
     );
     assert_eq!(row(&table(&own, "changes-table"), 0), ["white", "66", "0", "10", "76"]);
     let chart = chart(&own, "scores");
     assert_eq!(chart.sheet.rows.len(), 3 * SCORE_BINS);
-    assert!(chart.caption.contains("solid after (match). Match labels no one white. Match labels no one black. Other"));
+    assert!(chart.caption.contains("solid after (match). Match gives the label white to no one."));
     assert!(!study(["a", "b", "c"], false).document().sections.iter().any(|section| section.id == "changes"));
 }
 
@@ -350,8 +354,8 @@ fn a_class_without_high_scores_has_no_cut_off() {
     let found = chart(&own, "scores");
     assert!(
         found.caption.ends_with(
-            "Other has no cutoff, because people with and without the label have similar scores: half of the people labeled \
-             other by match have a score below 0.03. No score for other exceeds 0.21. The panel of \
+            "There is no cutoff for other, because people with and without the label have similar scores: half of the people \
+             with the label other by match have a score below 0.03. No score for other exceeds 0.21. The panel of \
              other shows only people with the label, at all scores."
         ),
         "{}",
@@ -437,8 +441,9 @@ fn shares_of_some_are_not_counts_of_all() {
     own.label_sets[0] = LabelSet { uncoded: 50, ..label_set("threshold", [40, 10, 0], None, &[]) };
     assert_eq!(
         lead(&own, "answer"),
-        "Threshold undercounts the share of other by 10.00 points (−100.0%). The cause is turning scores into labels. \
-         Use match, which reduces this error to 0.0%."
+        "Threshold overcounts the share of white by 18.00 points (+29.0%). In percent, the largest error is that of other: \
+         10.00 points too low (−100.0%). The cause is turning scores into labels. Use match, which reduces the error of \
+         white to 0.0%."
     );
     let classes = table(&own, "classes");
     let off = classes.columns.iter().position(|name| name == "Off by").unwrap();
@@ -458,7 +463,7 @@ fn a_truth_that_is_known_of_some_is_said_to_be() {
     own.whole.people = 120;
     assert!(
         lead(&own, "answer")
-            .contains("0 labels, 10 in truth), among the 100 people with known truth. The cause is turning")
+            .contains("76 labels, 60 in truth), among the 100 people with known truth. In percent, the largest")
     );
     let sheet = chart(&own, "counts-percent").sheet;
     assert_eq!((&*sheet.columns[3], &*sheet.rows[0][3]), ("labels_with_truth", "76"));
@@ -482,8 +487,8 @@ fn groups_are_undercounted_by_whole_people() {
     let mut own = grouped([[62, 28, 10, 0], [76, 24, 0, 0]]);
     assert_eq!(
         lead(&own, "groups"),
-        "Compared with the scores, argmax undercounts all classes but white together by one person or more in 1 of the 2 \
-         counties; overall, by 7.00 points."
+        "Compared with the scores, argmax undercounts classes other than white together by one person or more in 1 of the 2 \
+         counties. Overall, they are undercounted by 7.00 points."
     );
     own.label_sets[0].in_groups[1] = vec![38, 12, 0, 50];
     own.label_sets[0].uncoded = 50;
@@ -494,8 +499,8 @@ fn groups_are_undercounted_by_whole_people() {
     own.groups.as_mut().unwrap().totals[0].posterior = Some(vec![0.615, 0.285, 0.10]); // half a person
     assert_eq!(
         lead(&own, "groups"),
-        "Compared with the scores, argmax undercounts all classes but white together by one person or more in 0 of the 2 \
-         counties; overall, their count is that of the scores."
+        "Compared with the scores, argmax undercounts classes other than white together by one person or more in 0 of the 2 \
+         counties. Overall, they have the count of the scores."
     );
 }
 
@@ -519,15 +524,23 @@ fn groups_are_compared_with_the_truth() {
     let own = grouped_with_truth();
     assert_eq!(
         lead(&own, "groups"),
-        "Compared with the truth, the largest error of argmax is in Ash (white: 21 people too many, +38.2%); overall, all \
-         classes but white together are undercounted by 14.00 points."
+        "Compared with the truth, the largest error of argmax is in Ash (white: 21 people too many, +38.2%). Overall, \
+         classes other than white together are undercounted by 14.00 points."
     );
     let groups = table(&own, "groups-table");
-    assert_eq!(groups.columns[..4], ["County", "People", "All but white, in truth", "Argmax"].map(String::from));
-    assert_eq!(row(&groups, 0)[..4], ["Ash", "100", "45", "−21 (−46.7%)"]);
-    assert_eq!(row(&groups, 1)[..4], ["Bay", "50", "20", "0 (0.0%)"]);
+    assert_eq!(groups.columns[..5], ["County", "All people", "In truth", "By the scores", "Argmax"].map(String::from));
+    assert_eq!(row(&groups, 0)[..5], ["Ash", "100", "45", "38.0", "−21"]);
+    assert_eq!(row(&groups, 1)[..5], ["Bay", "50", "20", "20.0", "0"]);
+    let spans: Vec<&str> = groups.spans.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(
+        spans[1..],
+        ["Classes other than white, people", "Labels minus truth, people", "Labels minus scores, people"]
+    );
     let classes = table(&own, "groups-classes");
-    assert_eq!(row(&classes, 1), ["Ash", "black", "24", "40", "−16 (−40.0%)", "28.0", "−4.00"]);
+    assert_eq!(row(&classes, 1), ["Ash", "black", "40", "28.0", "−16", "−4"]);
+    // The description of the chart compares with the truth, as its axis does.
+    let alt = chart(&own, "groups").alt;
+    assert!(alt.ends_with("the labels minus the truth range from −21.00 points (Ash) to 0.00 points (Bay), for classes other than white together."), "{alt}");
     // The views of the chart compare with the truth and with the scores, and each has its sentence.
     let chart = chart(&own, "groups");
     assert_eq!(chart.data[0]["y"][0], -21.0);
@@ -546,8 +559,10 @@ fn groups_are_compared_with_the_truth() {
 fn truth_of_fewer_than_five_people_in_a_group_is_hidden() {
     let mut own = grouped_with_truth();
     own.groups.as_mut().unwrap().totals[1].truth = Some(vec![2, 1, 1]);
-    assert_eq!(row(&table(&own, "groups-table"), 1)[2..4], ["–", "–"]);
-    assert_eq!(row(&table(&own, "groups-classes"), 3)[3..5], ["–", "–"]);
+    let groups = table(&own, "groups-table");
+    assert_eq!((row(&groups, 1)[2], row(&groups, 1)[4]), ("–", "–"));
+    let classes = table(&own, "groups-classes");
+    assert_eq!((row(&classes, 3)[2], row(&classes, 3)[4]), ("–", "–"));
 }
 
 #[test]
@@ -591,12 +606,18 @@ fn a_map_names_the_largest_bias() {
     };
     assert_eq!(
         with_map([[62, 28, 10, 0], [62, 28, 10, 0]], &of_both),
-        "By argmax, the count of white is that of the scores in each county on the map."
+        "By argmax, the count of white equals the sum of the scores in each county on the map."
     );
     let of_b = [[62, 28, 10, 0], [76, 24, 0, 0]];
-    assert_eq!(with_map(of_b, &of_both), "Argmax overcounts white most in b: by 14.00 points of its people.");
+    assert_eq!(
+        with_map(of_b, &of_both),
+        "Compared with the scores, argmax overcounts white most in b, by 14.00 points."
+    );
     // Groups that are not on the map are not mentioned.
-    assert_eq!(with_map(of_b, &of_a), "By argmax, the count of white is that of the scores in each county on the map.");
+    assert_eq!(
+        with_map(of_b, &of_a),
+        "By argmax, the count of white equals the sum of the scores in each county on the map."
+    );
 }
 
 #[test]
@@ -626,7 +647,7 @@ fn small_classes_are_judged_by_their_own_measure() {
     own.whole.posterior_with_truth = Some(vec![0.6001, 0.3993, 0.0006]);
     assert!(
         lead(&own, "calibration")
-            .ends_with("for other, a small class, the mean is 0.060% and the share in truth is 0.100%.")
+            .ends_with("For other, a small class, the mean is 0.060% and the share in truth is 0.100%.")
     );
     own.whole.posterior_with_truth = Some(vec![0.6, 0.399, 0.001]);
     assert!(lead(&own, "calibration").ends_with("well calibrated for every class."));
@@ -767,8 +788,8 @@ fn biases_are_told_in_points_and_percent() {
     let own = grouped([[62, 28, 10, 0], [76, 24, 0, 0]]);
     let classes = table(&own, "groups-classes");
     assert_eq!(classes.rows.len(), 6);
-    assert_eq!(row(&classes, 3), ["b", "white", "76", "62.0", "+14.00"]);
-    assert_eq!(row(&classes, 5), ["b", "other", "0", "10.0", "−10.00"]);
+    assert_eq!(row(&classes, 3), ["b", "white", "62.0", "+14"]);
+    assert_eq!(row(&classes, 5), ["b", "other", "10.0", "−10"]);
     let sheet = chart(&own, "groups").sheet;
     let last = sheet.rows.last().unwrap();
     assert_eq!(last[..6], ["argmax", "b", "other", "100", "0", "0.1"].map(String::from));
@@ -873,7 +894,7 @@ fn one_is_one_and_several_are_many() {
     one.label_sets[0].in_groups = vec![vec![6, 0, 0, 0]];
     let all = written(&one);
     assert!(all.contains("1 person, 3 classes, 1 county"));
-    assert!(all.contains("in 1 of the 1 county;"));
+    assert!(all.contains("in 1 of the 1 county. Overall, they"));
     for wrong in
         [" 1 people", " 1 rows", " 1 counties", " 1 outlines", " 1 ways", " 1 groups", " 1 files", " 1 points,"]
     {

@@ -8,6 +8,7 @@ use apportion_io::{Input, PlaceCode, did_you_mean, rank_of_column, same_name};
 
 use super::Request;
 use super::unused::{self, Unused};
+use crate::describe::Content;
 use crate::{Error, Result};
 
 /// Names of surname columns.
@@ -250,6 +251,24 @@ impl PeopleColumns {
     pub(super) fn is_closer_than_state(&self) -> bool {
         self.own_place.is_some() || self.codes.iter().any(|(level, _)| *level != Level::State)
     }
+}
+
+/// Returns the columns that are recognized as names or places, with their contents. County names are left out if there
+/// are county codes.
+pub(crate) fn recognized_people(names: &[String]) -> Vec<(Content, String)> {
+    let lists: [(Content, &[&str]); 4] = [
+        (Content::Surname, &SURNAMES),
+        (Content::FirstName, &FIRST_NAMES),
+        (Content::MiddleName, &MIDDLE_NAMES),
+        (Content::FullName, &FULL_NAMES),
+    ];
+    let mut found: Vec<(Content, String)> =
+        lists.into_iter().filter_map(|(content, known)| Some((content, recognized(names, known)?))).collect();
+    for level in [Level::BlockGroup, Level::Tract, Level::Zcta, Level::County, Level::State] {
+        found.extend(Content::of_level(level).zip(best_column(names, level)));
+    }
+    found.extend(recognized(names, &COUNTY_NAMES).map(|column| (Content::CountyName, column)));
+    found
 }
 
 /// Returns whether any column is recognized as first names.

@@ -36,6 +36,7 @@ use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
 use self::columns::PeopleColumns;
+pub(crate) use self::columns::recognized_people;
 use self::passes::AllPeople;
 use self::people::Lookup;
 pub use self::request::{Model, NameLists, Request, Vintage};

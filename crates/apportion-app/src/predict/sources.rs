@@ -40,7 +40,7 @@ pub(super) struct UsedTable {
     pub(super) description: String,
 }
 
-/// What a table is used for.
+/// The use of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TableRole {
     Surnames,

@@ -16,7 +16,7 @@ pub(super) struct Tally {
     surnames: [u64; NameMatch::ALL.len()],
     first_names: [u64; NameMatch::ALL.len()],
     middle_names: [u64; NameMatch::ALL.len()],
-    /// People by what was dropped from their names.
+    /// People by the parts that were dropped from their names.
     changes: [u64; NameChanges::ALL.len()],
     /// People by the level of the place that was used; the last entry counts people without a place.
     places: Vec<u64>,

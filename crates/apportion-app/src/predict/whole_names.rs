@@ -32,7 +32,7 @@ impl WholeNamePart {
 
 /// Looks up a name, or a part of a whole name.
 pub(super) trait FindPart {
-    /// Finds the part of a text. What was dropped to split a whole name is reported with its surname.
+    /// Finds the part of a text. The parts that were dropped to split a whole name are reported with its surname.
     fn find(self, text: &str, find: impl FnOnce(&str) -> NameId) -> NameId;
 }
 

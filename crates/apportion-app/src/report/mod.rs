@@ -22,7 +22,7 @@ use crate::provenance::{ExtraFile, refuse_missing_folder};
 use crate::table::Grouping;
 use crate::{Context, Error, Result};
 
-/// Whether and where a report is written.
+/// The settings of a report, and its file.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ReportSettings {

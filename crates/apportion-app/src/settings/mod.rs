@@ -46,6 +46,8 @@ pub enum Job {
     Predict,
     /// Explains the scores of one row.
     Explain,
+    /// Describes the columns of a file.
+    Describe,
     /// Lists the built-in tables.
     TablesList,
     /// Describes a built-in table.
@@ -72,7 +74,7 @@ pub enum Job {
 
 impl Job {
     /// All jobs.
-    pub const ALL: [Job; 24] = [
+    pub const ALL: [Job; 25] = [
         Job::Label,
         Job::Audit,
         Job::Compare,
@@ -86,6 +88,7 @@ impl Job {
         Job::Provenance,
         Job::Predict,
         Job::Explain,
+        Job::Describe,
         Job::TablesList,
         Job::TablesShow,
         Job::TablesExport,

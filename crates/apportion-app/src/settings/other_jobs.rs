@@ -3,9 +3,9 @@
 use apportion::text::Setting;
 
 use super::Job::{
-    Apply, Audit, Calibrate, Compare, Demo, Disparity, Explain, Export, Fit, Frontier, Label, Predict, Provenance,
-    Reproduce, SimulateCategorical, SimulateNormal, SimulateVoters, SimulateWorstCase, TablesCheck, TablesExport,
-    TablesImport, Verify,
+    Apply, Audit, Calibrate, Compare, Demo, Describe, Disparity, Explain, Export, Fit, Frontier, Label, Predict,
+    Provenance, Reproduce, SimulateCategorical, SimulateNormal, SimulateVoters, SimulateWorstCase, TablesCheck,
+    TablesExport, TablesImport, Verify,
 };
 use super::Words::{Setting as S, Text as T};
 use super::{Declaration, Group, Job, Kind};
@@ -70,6 +70,17 @@ pub(super) static GROUPS: &[Group] = &[
         heading: "Input",
         jobs: &[Provenance],
         settings: &[setting(Setting::Inputs, Kind::Text, "FILE", &[T("File written by apportion")]).required()],
+    },
+    Group {
+        heading: "Input",
+        jobs: &[Describe],
+        settings: &[setting(
+            Setting::Inputs,
+            Kind::List,
+            "FILE",
+            &[T("Files (CSV, TSV, Parquet, Arrow, Excel; .gz, .zst), folders or globs; - for standard input")],
+        )
+        .required()],
     },
     Group {
         heading: "Simulation",
@@ -273,6 +284,7 @@ pub(super) static GROUPS: &[Group] = &[
             Verify,
             Predict,
             Explain,
+            Describe,
             TablesImport,
             TablesCheck,
             Provenance,
@@ -293,6 +305,7 @@ pub(super) static GROUPS: &[Group] = &[
             Verify,
             Predict,
             Explain,
+            Describe,
             TablesImport,
             Export,
             SimulateVoters,

@@ -2,7 +2,9 @@
 
 use apportion::text::Setting;
 
-use super::Job::{Apply, Audit, Calibrate, Compare, Disparity, Explain, Fit, Frontier, Label, Predict, Verify};
+use super::Job::{
+    Apply, Audit, Calibrate, Compare, Describe, Disparity, Explain, Fit, Frontier, Label, Predict, Verify,
+};
 use super::Words::{Setting as S, Text as T};
 use super::{Declaration, Group, Job, Kind};
 
@@ -114,7 +116,7 @@ pub(super) static GROUPS: &[Group] = &[
     },
     Group {
         heading: "Input",
-        jobs: &[Label, Audit, Compare, Disparity, Frontier, Fit, Apply, Calibrate, Verify, Predict, Explain],
+        jobs: &[Label, Audit, Compare, Disparity, Frontier, Fit, Apply, Calibrate, Verify, Predict, Explain, Describe],
         settings: &[
             setting(
                 Setting::Encoding,
@@ -141,7 +143,7 @@ pub(super) static GROUPS: &[Group] = &[
     },
     Group {
         heading: "Performance",
-        jobs: &[Label, Audit, Compare, Disparity, Frontier, Fit, Apply, Calibrate, Verify, Predict, Explain],
+        jobs: &[Label, Audit, Compare, Disparity, Frontier, Fit, Apply, Calibrate, Verify, Predict, Explain, Describe],
         settings: &[
             setting(
                 Setting::Threads,

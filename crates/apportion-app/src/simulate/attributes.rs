@@ -5,7 +5,7 @@
 //!
 //! ```text
 //! a block group     with probability ∝ adults of class r in the block groups of county g (Census of 2020)
-//! a ZIP code        with probability ∝ adults of class r in the ZIP code areas of North Carolina, whatever the county
+//! a ZIP code        with probability ∝ adults of class r in the ZIP code areas of North Carolina, in any county
 //! a first name      with probability ∝ people of class r with that name (Census of 2020)
 //! a party p         with probability (1 − t) · PARTIES[r][p][0] + t · PARTIES[r][p][1]
 //! and has voted     with probability (1 − w) · TURNOUT[r][0] + w · TURNOUT[r][1]

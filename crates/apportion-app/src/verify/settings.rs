@@ -30,7 +30,7 @@ const OF_RULES: [Setting; 10] = [
     Setting::Nested,
 ];
 
-/// What is known about how labels were made.
+/// How labels were made, if it is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// Unknown.

@@ -15,12 +15,13 @@ use apportion_app::schema;
 use serde_json::{Map, Value};
 
 /// The jobs that have their own schema.
-const JOBS: [&str; 17] = [
+const JOBS: [&str; 18] = [
     "apply",
     "audit",
     "calibrate",
     "compare",
     "demo",
+    "describe",
     "disparity",
     "explain",
     "export",

@@ -62,7 +62,7 @@ pub struct MatchInfo {
     pub first_name: NameMatch,
     /// How the middle name was found.
     pub middle_name: NameMatch,
-    /// What was dropped from the names before they were looked up.
+    /// The parts that were dropped from the names before the lookup.
     pub changes: NameChanges,
     /// The index into [`Bisg::levels`] of the place factor.
     pub place: Option<u8>,

@@ -4,7 +4,7 @@
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
-/// What was dropped from a name before it was looked up. A set; the empty set means that nothing was dropped.
+/// The parts that were dropped from a name before the lookup. A set; the empty set means that nothing was dropped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct NameChanges(u8);
 

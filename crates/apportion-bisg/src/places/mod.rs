@@ -7,7 +7,7 @@ mod zip;
 pub use level::Level;
 pub use table::{PlaceLookup, PlaceTable};
 
-/// The location of a person, as far as it is known.
+/// The known parts of the location of a person.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Place<'a> {
     /// The name of a user-defined place.

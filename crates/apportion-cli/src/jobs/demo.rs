@@ -26,7 +26,7 @@ pub(super) fn run(terminal: &Terminal) -> Result<()> {
 }
 
 /// Returns the command of a step, with some of its settings.
-fn words(step: &Step, is_included: impl Fn(Setting) -> bool) -> Vec<String> {
+pub(super) fn words(step: &Step, is_included: impl Fn(Setting) -> bool) -> Vec<String> {
     let mut words = vec!["apportion".to_owned()];
     words.extend(step.job.split(' ').map(String::from));
     words.extend(step.inputs.iter().cloned());

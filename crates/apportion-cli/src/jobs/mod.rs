@@ -1,6 +1,7 @@
 //! Runs jobs: options become a request, and the response is printed as text or JSON.
 
 mod demo;
+mod describe;
 mod provenance_text;
 mod simulate;
 mod tables;
@@ -42,6 +43,7 @@ pub(crate) fn run(job: Job, matches: &ArgMatches, line: &[String], config: Optio
         Job::Provenance => provenance(&terminal),
         Job::Predict => predict(&terminal),
         Job::Explain => explain(&terminal),
+        Job::Describe => describe::run(&terminal),
         Job::TablesList | Job::TablesShow | Job::TablesExport | Job::TablesImport | Job::TablesCheck => {
             tables::run(job, &terminal)
         }

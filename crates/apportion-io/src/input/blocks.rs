@@ -20,7 +20,7 @@ pub(crate) enum Reading {
     /// Values are looked up: text is read as dictionaries if the file stores it that way. Another pass over the same
     /// rows reports progress.
     Lookup,
-    /// Values are copied or compared, whatever they are: errors in the cells of workbooks are text.
+    /// All values are copied or compared: errors in the cells of workbooks are text.
     Copy,
 }
 

@@ -778,7 +778,7 @@ fn reorder_classes(columns: &ScoreColumns, classes: &[String]) -> Result<ScoreCo
     })
 }
 
-/// Refuses new names of which one is already the name of another column.
+/// Refuses a new name that is already the name of another column.
 fn refuse_swapped_names(columns: &ScoreColumns, classes: &[String]) -> Result<()> {
     let bare = without_shared_prefix(&columns.columns);
     for (index, class) in classes.iter().enumerate() {

@@ -122,7 +122,7 @@ fn is_valid(validity: &Validity<'_>, row: usize) -> bool {
     validity.as_ref().is_none_or(|bits| bits.get(row))
 }
 
-/// Values of one type, some of which may be missing.
+/// Values of one type, which may be missing.
 #[derive(Clone, Copy, Debug)]
 pub struct Values<'a, T> {
     /// A value for each row; arbitrary if the value is missing.
@@ -252,7 +252,7 @@ impl<'a> Integers<'a> {
     }
 }
 
-/// Text values, some of which may be missing.
+/// Text values, which may be missing.
 #[derive(Clone, Copy, Debug)]
 pub struct Texts<'a> {
     storage: TextStorage<'a>,

@@ -10,7 +10,8 @@ use super::{GeometryError, Outline, Result, Ring, close, shp_lengths};
 pub(super) fn read(path: &Path) -> Result<Vec<Outline>> {
     refuse_bad_lengths(path)?;
     let failed = |error: ::shapefile::Error| {
-        let problem = format!("it cannot be read as a Shapefile ({error}); its .dbf and .shx must lie beside it");
+        let problem =
+            format!("it cannot be read as a Shapefile ({error}); its .dbf and .shx must be in the same folder");
         GeometryError::Format(problem.into())
     };
     let mut reader = ::shapefile::Reader::from_path(path).map_err(failed)?;

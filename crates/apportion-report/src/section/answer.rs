@@ -61,18 +61,55 @@ struct Finding {
 }
 
 impl Finding {
-    /// Returns the largest error of some labels relative to the size of the class, as in a χ² statistic: so that neither
-    /// a small part of a large class nor a large part of a tiny class hides all others.
-    fn largest(study: &Study, label_set: &LabelSet, against: Against) -> Option<Finding> {
-        let of = |class: usize| {
+    /// Returns all errors of some labels that are worth a sentence.
+    fn all(study: &Study, label_set: &LabelSet, against: Against) -> impl Iterator<Item = Finding> {
+        (0..study.k()).filter_map(move |class| {
             let (off, reference) = match against {
                 Against::Truth => (study.off_truth(label_set, class)?, study.whole.truth.as_ref()?[class] as f64),
                 Against::Scores => (study.off_posterior(label_set, class)?, study.whole.posterior_sum(class)),
             };
-            let size = off.people * off.people / reference.max(1.0);
-            matters(study, label_set, &off, reference, against).then_some((size, Finding { class, off, against }))
+            matters(study, label_set, &off, reference, against).then_some(Finding { class, off, against })
+        })
+    }
+
+    /// Returns the error that a reader should know first: the largest in people, among classes of which it is at least 5%.
+    /// In people alone, it would often be a small part of the largest class; in percent alone, a few people of a tiny
+    /// class. If no error is that large a part of its class, it is the largest in people.
+    fn largest(study: &Study, label_set: &LabelSet, against: Against) -> Option<Finding> {
+        const LARGE_PERCENT: f64 = 5.0;
+        let people = |a: &Finding, b: &Finding| a.off.people.abs().total_cmp(&b.off.people.abs());
+        let is_large = |own: &Finding| own.percent().is_none_or(|percent| percent >= LARGE_PERCENT);
+        let large = Finding::all(study, label_set, against).filter(is_large).max_by(people);
+        large.or_else(|| Finding::all(study, label_set, against).max_by(people))
+    }
+
+    /// Returns the largest error in percent, if it is of another class and at least twice as large in percent.
+    fn largest_percent(&self, study: &Study, label_set: &LabelSet) -> Option<Finding> {
+        let percent = |own: &Finding| own.percent().unwrap_or(f64::INFINITY);
+        let all = Finding::all(study, label_set, self.against);
+        let largest = all.max_by(|a, b| percent(a).total_cmp(&percent(b)))?;
+        (largest.class != self.class && percent(&largest) >= 2.0 * percent(self)).then_some(largest)
+    }
+
+    /// Returns the size of the error in percent of the class; `None` if the class is empty.
+    fn percent(&self) -> Option<f64> {
+        self.off.percent.map(f64::abs)
+    }
+
+    /// Returns the error in a few words: "other: 1,462 people too few (−93.1%)".
+    fn briefly(&self, study: &Study, label_set: &LabelSet) -> String {
+        let size = match label_set.uncoded {
+            0 => text::counted(self.off.people.abs().round() as u64, "person"),
+            _ => text::points_of(self.off.difference, 2),
         };
-        (0..study.k()).filter_map(of).max_by(|(a, _), (b, _)| a.total_cmp(b)).map(|(_, finding)| finding)
+        let direction = match (self.off.people < 0.0, label_set.uncoded) {
+            (true, 0) => "too few",
+            (false, 0) => "too many",
+            (true, _) => "too low",
+            (false, _) => "too high",
+        };
+        let percent = self.off.percent.map_or_else(String::new, |own| format!(" ({})", text::signed_percent(own)));
+        format!("{}: {size} {direction}{percent}", study.classes[self.class])
     }
 
     /// Returns the error in words: "overcounts hispanic by 6,112 people (+89.0%: 12,978 labels, 6,866 in truth)".
@@ -84,7 +121,7 @@ impl Finding {
             (true, false) => label_set.does("undercounts", "undercount"),
             (false, false) => label_set.does("overcounts", "overcount"),
         };
-        let percent = self.off.percent.map_or_else(|| "from none".into(), text::signed_percent);
+        let percent = self.off.percent.map_or_else(|| "from 0".into(), text::signed_percent);
         let whom = if self.against == Against::Truth { study.of_whom(label_set) } else { String::new() };
         if label_set.uncoded > 0 {
             let points = text::points_of(self.off.difference, 2);
@@ -150,6 +187,9 @@ fn cause(study: &Study, finding: &Finding) -> Cause {
 fn wrong(study: &Study, finding: &Finding) -> String {
     let subject = study.subject();
     let begin = format!("{} {}", text::begin(&subject.name), finding.words(study, subject, false));
+    let also = finding.largest_percent(study, subject).map_or_else(String::new, |other| {
+        format!(" In percent, the largest error is that of {}.", other.briefly(study, subject))
+    });
     let recalibrate = || {
         let message = Message::from(
             "correct the scores, for example by predicting them again with the known share of each class among these people (",
@@ -157,29 +197,30 @@ fn wrong(study: &Study, finding: &Finding) -> String {
         study.render(&(message + Setting::Margin.with("FILE") + ")"))
     };
     let sum = text::sum(study.people_by_scores(finding.class));
+    let class = &study.classes[finding.class];
     match cause(study, finding) {
         Cause::Scores => {
             format!(
-                "{begin}, and the scores are the cause, because they add up to {sum}: {}. {}",
+                "{begin}.{also} The cause is the scores of {class}, which add up to {sum}: {}. {}",
                 recalibrate(),
                 rest(study)
             )
         }
         Cause::Both(share) => format!(
-            "{begin}: about {} of the error comes from the scores, which add up to {sum}, and the rest from turning them \
-             into labels, so {}{}.",
+            "{begin}.{also} About {} of the error of {class} comes from the scores, which add up to {sum}, and the rest from \
+             turning them into labels: {}{}.",
             text::percent(share, 0),
             recalibrate(),
             instead(study, finding.class).map_or_else(String::new, |instead| format!(", and {instead}"))
         ),
         Cause::Labels => {
             let because = match finding.against {
-                Against::Truth => format!(": the scores add up to {sum}, which is closer to the truth"),
+                Against::Truth => format!(": the scores of {class} add up to {sum}, which is closer to the truth"),
                 Against::Scores => String::new(),
             };
             let instead = instead(study, finding.class);
             let instead = instead.map_or_else(String::new, |instead| format!(" {}.", text::begin(&instead)));
-            format!("{begin}. The cause is turning scores into labels{because}.{instead}")
+            format!("{begin}.{also} The cause is turning scores into labels{because}.{instead}")
         }
     }
 }
@@ -218,7 +259,8 @@ fn instead(study: &Study, class: usize) -> Option<String> {
     let by_group = by_group.zip(study.groups.as_ref()).map_or_else(String::new, |(own, groups)| {
         format!("; for right counts in each {}, use {}", groups.word, own.name)
     });
-    Some(format!("use {}, which reduces this error to {left}{cost}{by_group}", corrected.name))
+    let class = &study.classes[class];
+    Some(format!("use {}, which reduces the error of {class} to {left}{cost}{by_group}", corrected.name))
 }
 
 /// Returns the loss of expected accuracy due to the corrected labels, if both label everyone. Otherwise the two are not
@@ -238,8 +280,8 @@ fn right(study: &Study) -> String {
         format!("{name} {counts} every class correctly, up to rounding and chance{}.", study.of_whom(subject))
     } else {
         let message = format!(
-            "{name} {have} the counts that the scores add up to, so other labels would not improve them; \
-             whether the scores are right cannot be checked without a column of known classes ("
+            "{name} {have} the counts that the scores add up to, so other labels would not improve them. \
+             To check whether the scores are right, give a column of known classes ("
         );
         study.render(&(Message::from(message) + Setting::Truth.with("COL") + ")."))
     };
@@ -390,10 +432,10 @@ fn table(study: &Study) -> Table {
     }
     let mut note = String::new();
     if has_truth {
-        note += "Right in truth: of the labels of the class, how many are right. ";
+        note += "Right in truth: the share of the labels of the class that are right. ";
     }
     note += &format!(
-        "Expected right: how many are right if the scores are right. Off by: the labels minus {}{}.",
+        "Expected right: this share if the scores are right. Off by: the labels minus {}{}.",
         study.reference_word(),
         study.of_whom(subject)
     );

@@ -53,7 +53,7 @@ fn lead(study: &Study) -> String {
     // A small class can be far off relative to its size.
     match all.iter().max_by(|a, b| part(a).total_cmp(&part(b))).filter(|own| part(own) >= SMALL_PART) {
         Some(&(class, truth, scores)) => format!(
-            "{whom}, the mean scores are within {} of the truth for every class; for {}, a small class, the mean is {} and the \
+            "{whom}, the mean scores are within {} of the truth for every class. For {}, a small class, the mean is {} and the \
              share in truth is {}.",
             text::points_of(SMALL, 2),
             study.classes[class],

@@ -28,18 +28,23 @@ fn lead(study: &Study, changes: &Changes) -> String {
     let all: u64 = cells().map(|(.., people)| people).sum();
     let moved: u64 = cells().filter(|(from, to, _)| from != to).map(|(.., people)| people).sum();
     let largest = cells().filter(|(from, to, _)| from != to).max_by_key(|&(.., people)| people);
-    let differ = after.does("differs", "differ");
     match largest.filter(|(.., people)| *people > 0) {
-        None => format!("{} {differ} from {} for no one.", text::begin(&after.name), before.name),
-        Some((from, to, people)) => format!(
-            "{} {differ} from {} for {} of {} ({}), most often with {} instead of {} ({}).",
+        None => format!(
+            "{} {} everyone the same label as {}.",
             text::begin(&after.name),
-            before.name,
+            after.does("gives", "give"),
+            before.name
+        ),
+        Some((from, to, people)) => format!(
+            "{} {} {} of {} ({}) another label than {}. The most frequent change is from {} to {} ({}).",
+            text::begin(&after.name),
+            after.does("gives", "give"),
             text::count(moved),
             text::counted(all, "person"),
             text::percent(part(moved, all).unwrap_or(0.0), 1),
-            name(study, to),
+            before.name,
             name(study, from),
+            name(study, to),
             text::counted(people, "person")
         ),
     }

@@ -39,7 +39,7 @@ fn without_map(study: &Study, groups: &Groups) -> Option<String> {
     study.shapes.is_none().then(|| study.render(&message))
 }
 
-/// What the labels of groups are compared with.
+/// The reference of the labels of groups.
 #[derive(Clone, Copy, PartialEq)]
 enum Against {
     Truth,
@@ -122,7 +122,7 @@ fn against_truth(study: &Study, groups: &Groups, label_set: &LabelSet) -> String
     let named: Vec<String> = worst.iter().take(NAMED).map(name).collect();
     let whom = if label_set.uncoded > 0 { " (in shares of the labeled people)" } else { "" };
     let overall = study.others_off_truth(label_set).map_or_else(String::new, |off| {
-        format!("; overall, all classes but {} together are {}", study.classes[study.focus], direction(off.difference))
+        format!(". Overall, {} together are {}", others(study), direction(off.difference))
     });
     format!(
         "Compared with the truth{}, the largest {} of {}{whom} {} in {}{overall}.",
@@ -132,6 +132,12 @@ fn against_truth(study: &Study, groups: &Groups, label_set: &LabelSet) -> String
         text::verb(named.len(), "is", "are"),
         text::list(&named)
     )
+}
+
+/// Returns the words for all classes except the focus class. Class names keep the spelling of the file, so that a reader
+/// finds the same words in sentences, tables and data; whether "black" is a name of people is not known to a report.
+fn others(study: &Study) -> String {
+    format!("classes other than {}", study.classes[study.focus])
 }
 
 /// Returns an overall difference in words.
@@ -144,23 +150,22 @@ fn direction(difference: f64) -> String {
 }
 
 fn against_scores(study: &Study, groups: &Groups, label_set: &LabelSet) -> String {
-    let focus = &study.classes[study.focus];
     let (Some((low, of)), Some(off)) = (study.undercounted(label_set), study.others_off(label_set)) else {
         return format!("No {} has labels.", groups.word);
     };
     let overall = match off.difference {
-        own if is_nothing(own) => "overall, their count is that of the scores".to_owned(),
-        own if own < 0.0 => format!("overall, by {}", text::points_of(own, 2)),
-        own => format!("overall, they are overcounted by {}", text::points_of(own, 2)),
+        own if is_nothing(own) => "have the count of the scores".to_owned(),
+        own => format!("are {}", direction(own)),
     };
     // With unlabeled people, shares are not counts; "one person" then assumes that everyone is labeled in these shares.
     let whom = if label_set.uncoded > 0 { " (in shares of the labeled people)" } else { "" };
     let small = if groups.hidden() > 0 { format!(" with at least {FEWEST} people") } else { String::new() };
     format!(
-        "Compared with the scores, {} {} all classes but {focus} together by one person or more{whom} in {} of the \
-         {}{small}; {overall}.",
+        "Compared with the scores, {} {} {} together by one person or more{whom} in {} of the {}{small}. Overall, they \
+         {overall}.",
         label_set.name,
         label_set.does("undercounts", "undercount"),
+        others(study),
         text::count(low as u64),
         text::counted(of as u64, &groups.word)
     )
@@ -302,10 +307,10 @@ fn points(study: &Study, groups: &Groups) -> Chart {
     let layout = json!({
         "height": 340,
         "margin": { "l": 60, "r": 16, "t": 16, "b": 48 },
-        "xaxis": { "title": { "text": format!("all but {focus}, % by the scores") }, "ticksuffix": "%", "zeroline": false },
+        "xaxis": { "title": { "text": format!("not {focus}, % by the scores") }, "ticksuffix": "%", "zeroline": false },
         "yaxis": axis(first.range, against),
     });
-    let title = format!("Bias by {}: all but {}", groups.word, study.classes[study.focus]);
+    let title = format!("Bias by {}: {} together", groups.word, others(study));
     let mut chart = chart("groups", &title, traces(study, groups, &first), layout, sheet(study, groups));
     let view = |against: Against, label_set: &LabelSet, is_minor: bool| {
         let biases = Biases::of(study, groups, label_set, against);
@@ -324,9 +329,9 @@ fn points(study: &Study, groups: &Groups) -> Chart {
     let choices = references(study).into_iter().flat_map(views).collect();
     chart.views = Some(Views { label: "Labeled by".into(), choices });
     chart.caption = format!(
-        "Each point is a {}; larger points have more people. Below the line, the labels have too few people in classes other \
-         than {}.",
-        groups.word, study.classes[study.focus]
+        "Each point is a {}; larger points have more people. Below the line, the labels have too few people in {}.",
+        groups.word,
+        others(study)
     );
     chart.alt = alt(study, groups);
     chart
@@ -371,23 +376,25 @@ fn largest(groups: &Groups) -> f64 {
     groups.totals.iter().map(|own| own.people).max().unwrap_or(1).max(1) as f64
 }
 
+/// Describes the view that is shown first.
 fn alt(study: &Study, groups: &Groups) -> String {
-    let subject = study.subject();
+    let (subject, against) = (study.subject(), references(study)[0]);
     let shown = groups.shown().count();
-    let offs = || groups.shown().filter_map(|group| Some((group, study.group_off(subject, group)?.difference)));
-    let worst = offs().min_by(|(_, a), (_, b)| a.total_cmp(b));
-    let best = offs().max_by(|(_, a), (_, b)| a.total_cmp(b));
-    let say = |end: Option<(usize, f64)>| {
-        end.map_or_else(String::new, |(group, off)| format!("{}, {}", groups.names[group], text::points(off, 2)))
-    };
-    format!(
-        "A point for each of {}. By {}, the bias of all classes but {} against the scores ranges from {} to {}.",
-        text::counted(shown as u64, &groups.word),
-        subject.name,
-        study.classes[study.focus],
-        say(worst),
-        say(best)
-    )
+    let offs = || groups.shown().filter_map(|group| Some((group, against.in_group(study, subject, group)?.difference)));
+    let least = offs().min_by(|(_, a), (_, b)| a.total_cmp(b));
+    let most = offs().max_by(|(_, a), (_, b)| a.total_cmp(b));
+    let range = least.zip(most).map_or_else(String::new, |((low, least), (high, most))| {
+        let (low, high) = (&groups.names[low], &groups.names[high]);
+        format!(
+            " By {}, the labels minus the {} range from {} ({low}) to {} ({high}), for {} together.",
+            subject.name,
+            against.word(),
+            text::points(least, 2),
+            text::points(most, 2),
+            others(study)
+        )
+    });
+    format!("A point for each of {}.{range}", text::counted(shown as u64, &groups.word))
 }
 
 /// Writes the bias of all classes but the focus class for every label set, then the bias of each class for the subject.
@@ -412,7 +419,7 @@ fn sheet(study: &Study, groups: &Groups) -> Sheet {
         let (name, people, share) = match class {
             Some(class) => (study.classes[class].clone(), labels[class], own.posterior_share(class)),
             None => (
-                format!("all but {}", study.classes[study.focus]),
+                others(study),
                 labels[..k].iter().sum::<u64>() - labels[study.focus],
                 own.posterior_of_others(study.focus),
             ),
@@ -455,14 +462,9 @@ fn flagged(name: &str, is_few: bool) -> Cell {
     Cell::text(if is_few { format!("{name} °") } else { name.to_owned() })
 }
 
-/// Returns an error in people and in percent or, if some people are unlabeled, in points and in percent.
-fn error(label_set: &LabelSet, off: Option<Bias>) -> Cell {
-    let percent =
-        off.and_then(|off| off.percent).map_or_else(String::new, |own| format!(" ({})", text::signed_percent(own)));
-    match label_set.uncoded {
-        0 => Cell::number(off.map(|off| off.people.round()), |people| format!("{}{percent}", text::people(people))),
-        _ => Cell::number(off.map(|off| off.difference), |own| format!("{}{percent}", text::points(own, 2))),
-    }
+/// Returns a difference in people. If some people are unlabeled, it is the difference of the shares, times the people.
+fn people_off(off: Option<Bias>) -> Cell {
+    Cell::number(off.map(|off| off.people.round()), text::people)
 }
 
 /// Returns a number with the digits that matter for sorting. Tables of groups are large.
@@ -470,69 +472,55 @@ fn short(number: f64) -> f64 {
     (number * 1e6).round() / 1e6
 }
 
-/// Returns a difference of shares in points.
-fn points_cell(off: Option<Bias>) -> Cell {
-    Cell::number(off.map(|off| short(100.0 * off.difference)), |points| text::signed(points, 2))
+/// Returns the headings over the columns of a table of groups: all numbers are people.
+fn spans(before: usize, has_truth: bool, others: &str, compared: usize, shown: usize) -> Vec<(String, usize)> {
+    let mut spans = vec![(String::new(), before), (format!("{others}people"), 1 + usize::from(has_truth))];
+    spans.extend(has_truth.then(|| ("Labels minus truth, people".to_owned(), compared)));
+    spans.push(("Labels minus scores, people".into(), shown));
+    spans
 }
 
 fn table(study: &Study, groups: &Groups) -> Table {
     let shown = with_groups(study);
-    let focus = &study.classes[study.focus];
     let has_truth = references(study)[0] == Against::Truth;
     let compared: Vec<&LabelSet> =
         shown.iter().filter(|(_, is_minor)| has_truth && !is_minor).map(|own| own.0).collect();
-    let others = format!("All but {focus}");
-    let mut columns = vec![text::begin(&groups.word), "People".into()];
-    columns.extend(has_truth.then(|| format!("{others}, in truth")));
+    let others = text::begin(&others(study));
+    let mut columns = vec![text::begin(&groups.word), "All people".into()];
+    columns.extend(has_truth.then(|| "In truth".to_owned()));
+    columns.push("By the scores".into());
     columns.extend(compared.iter().map(|label_set| text::begin(&label_set.name)));
-    columns.push(format!("{others}, by the scores"));
     let minor = shown.iter().enumerate().filter(|(_, (_, is_minor))| *is_minor);
     let minor_columns = minor.map(|(index, _)| index + columns.len()).collect();
     columns.extend(shown.iter().map(|(label_set, _)| text::begin(&label_set.name)));
-    let spans = match has_truth {
-        true => vec![
-            (3, ""),
-            (compared.len(), "Labels minus truth, people"),
-            (1, ""),
-            (shown.len(), "Labels minus scores, points"),
-        ],
-        false => vec![(3, ""), (shown.len(), "Labels minus scores, points")],
-    };
     let row = |group: usize| {
         let own = &groups.totals[group];
         let truth = own.truth.as_ref().filter(|_| own.with_truth() >= FEWEST);
         let truth = truth.map(|truth| own.with_truth() - truth[study.focus]);
+        let sum = own.people as f64 * own.posterior_of_others(study.focus);
         let mut row = vec![
             flagged(&groups.names[group], own.people < FEW),
             Cell::number(Some(own.people as f64), |_| text::count(own.people)),
         ];
         row.extend(has_truth.then(|| Cell::number(truth.map(|own| own as f64), |own| text::count(own as u64))));
-        row.extend(compared.iter().map(|own| error(own, study.group_off_truth(own, group))));
-        row.push(Cell::number(Some(short(own.posterior_of_others(study.focus))), |share| text::percent(share, 1)));
-        row.extend(shown.iter().map(|(label_set, _)| points_cell(study.group_off(label_set, group))));
+        row.push(Cell::number(Some(short(sum)), text::sum));
+        row.extend(compared.iter().map(|own| people_off(study.group_off_truth(own, group))));
+        row.extend(shown.iter().map(|(label_set, _)| people_off(study.group_off(label_set, group))));
         row
-    };
-    let caption = match has_truth {
-        true => format!(
-            "{others} in each {}: labels compared with the truth{} and with the scores",
-            groups.word,
-            study.among()
-        ),
-        false => format!("{others} in each {}: share of the labels minus that of the scores, in points", groups.word),
     };
     Table {
         columns,
-        spans: spans.into_iter().map(|(columns, name)| (name.to_owned(), columns)).collect(),
+        spans: spans(2, has_truth, &format!("{others}, "), compared.len(), shown.len()),
         rows: groups.shown().map(row).collect(),
-        note: remarks(groups),
+        note: remarks(study, groups, shown.iter().map(|own| own.0)),
         sortable: true,
         minor_columns,
-        ..Table::new("groups-table", caption)
+        ..Table::new("groups-table", format!("{others} together in each {}{}", groups.word, study.among()))
     }
 }
 
-/// Explains flags and hidden groups.
-fn remarks(groups: &Groups) -> String {
+/// Explains flags, hidden groups, and figures of rules that leave people unlabeled.
+fn remarks<'a>(study: &Study, groups: &Groups, mut label_sets: impl Iterator<Item = &'a LabelSet>) -> String {
     let few = groups.shown().filter(|&group| groups.totals[group].people < FEW).count();
     let mut notes = Vec::new();
     if few > 0 {
@@ -548,17 +536,24 @@ fn remarks(groups: &Groups) -> String {
             text::verb(groups.hidden(), "is", "are")
         ));
     }
+    let with_truth = study.has_truth() && !study.has_whole_truth();
+    notes.extend(with_truth.then(|| "Labels minus truth: of the people with known truth.".to_owned()));
+    if label_sets.any(|own| own.uncoded > 0) {
+        let note = "For rules that leave people unlabeled, the figures assume the same shares among unlabeled people.";
+        notes.push(note.to_owned());
+    }
     notes.join(" ")
 }
 
 /// The maximum number of rows in the table of classes by group.
 const MOST_ROWS: usize = 3_000;
 
-/// Returns the subject's figures for each class in each group. If there are very many groups, only the largest are
-/// shown.
+/// Returns the figures of each class in each group, by the rules that are always shown. If there are very many groups, only
+/// the largest are shown.
 fn by_class(study: &Study, groups: &Groups) -> Option<Table> {
-    let subject = study.subject();
-    let mut shown: Vec<usize> = groups.shown().filter(|_| !subject.in_groups.is_empty()).collect();
+    let rules: Vec<&LabelSet> =
+        with_groups(study).into_iter().filter(|(_, is_minor)| !is_minor).map(|own| own.0).collect();
+    let mut shown: Vec<usize> = groups.shown().filter(|_| !rules.is_empty()).collect();
     let (all, most) = (shown.len(), (MOST_ROWS / study.k()).max(1));
     if all > most {
         shown.sort_by_key(|&group| std::cmp::Reverse(groups.totals[group].people));
@@ -566,24 +561,22 @@ fn by_class(study: &Study, groups: &Groups) -> Option<Table> {
         shown.sort_unstable();
     }
     let has_truth = references(study)[0] == Against::Truth;
-    let argmax = study.argmax().filter(|own| has_truth && !own.in_groups.is_empty());
     let row = |group: usize, class: usize| {
         let own = &groups.totals[group];
         let sum = own.posterior_sum(class);
-        let labels = subject.in_groups[group][class];
         let mut row = vec![
             flagged(&groups.names[group], own.people < FEW || sum < FEWEST as f64),
             Cell::text(&study.classes[class]),
-            Cell::number(Some(labels as f64), |_| text::count(labels)),
         ];
         if has_truth {
             let truth = own.truth.as_ref().filter(|_| own.with_truth() >= FEWEST).map(|truth| truth[class]);
             row.push(Cell::number(truth.map(|own| own as f64), |own| text::count(own as u64)));
-            row.push(error(subject, study.class_off_truth(subject, group, class)));
         }
-        row.extend(argmax.map(|argmax| error(argmax, study.class_off_truth(argmax, group, class))));
         row.push(Cell::number(Some(short(sum)), text::sum));
-        row.push(points_cell(study.class_off(subject, group, class)));
+        if has_truth {
+            row.extend(rules.iter().map(|own| people_off(study.class_off_truth(own, group, class))));
+        }
+        row.extend(rules.iter().map(|own| people_off(study.class_off(own, group, class))));
         row
     };
     let rows: Vec<Vec<Cell>> =
@@ -597,17 +590,18 @@ fn by_class(study: &Study, groups: &Groups) -> Option<Table> {
         let message = Message::from(format!("The table shows the {largest} with the most people, of {all}; "));
         notes.push(study.render(&(message + Setting::Figures.with("DIR") + " writes all.")));
     }
-    let mut columns = vec![text::begin(&groups.word), "Class".into(), "Labels".into()];
-    if has_truth {
-        columns.extend(["In truth", "Labels minus truth"].map(String::from));
-    }
-    columns.extend(argmax.map(|_| "Argmax minus truth".to_owned()));
-    columns.extend(["By the scores", "Labels minus scores, points"].map(String::from));
+    let mut columns = vec![text::begin(&groups.word), "Class".into()];
+    columns.extend(has_truth.then(|| "In truth".to_owned()));
+    columns.push("By the scores".into());
+    let names = || rules.iter().map(|own| text::begin(&own.name));
+    columns.extend(names().filter(|_| has_truth));
+    columns.extend(names());
     (!rows.is_empty()).then(|| Table {
         columns,
+        spans: spans(2, has_truth, "All ", rules.len(), rules.len()),
         rows,
         note: notes.join(" "),
         sortable: true,
-        ..Table::new("groups-classes", format!("Each class in each {}, by {}", groups.word, subject.name))
+        ..Table::new("groups-classes", format!("Each class in each {}", groups.word))
     })
 }

@@ -76,7 +76,7 @@ fn lead(study: &Study, changes: &Changes) -> String {
             format!("{} gives each class to people with the same scores as {before}.", text::begin(after))
         }
         Some((class, from, to)) => format!(
-            "{} labels most people {} if their score for it is above about {}; {before}, above about {}.",
+            "{} gives the label {} to most people whose score for it is above about {}. With {before}, it is above about {}.",
             text::begin(after),
             study.classes[class],
             text::plain(score(to), 2),
@@ -96,16 +96,16 @@ fn remark(study: &Study, changes: &Changes, class: usize) -> Option<String> {
         edge => format!(" No score for {name} exceeds {}.", text::plain(score(edge), 2)),
     };
     if bins.iter().all(|bin| has(bin) == 0) {
-        return Some(format!("{} labels no one {name}.{largest}", text::begin(after)));
+        return Some(format!("{} gives the label {name} to no one.{largest}", text::begin(after)));
     }
     if cut_offs(changes, class)[1].is_some() {
         return None;
     }
     let median = text::plain(score(quantile(bins, has, 0.5)), 2);
     Some(format!(
-        "{} has no cutoff, because people with and without the label have similar scores: half of the people labeled {name} by \
-         {after} have a score below {median}.{largest} The panel of {name} shows only people with the label, at all scores.",
-        text::begin(name)
+        "There is no cutoff for {name}, because people with and without the label have similar scores: half of the people with the \
+         label {name} by {after} have a score below {median}.{largest} The panel of {name} shows only people with the label, at \
+         all scores."
     ))
 }
 
@@ -155,7 +155,7 @@ impl Panel {
         panel
     }
 
-    /// Chooses the top of the panel. People without the label and with low scores may be so many that their bars would hide
+    /// Chooses the top of the panel. If very many people have low scores and not the label, their bars would hide
     /// all others.
     fn set_top(&mut self, bins: &[ScoreBin]) {
         let all = self.bars(bins, if self.with_others { everyone } else { labeled });
@@ -245,7 +245,7 @@ fn histograms(study: &Study, changes: &Changes, classes: Range<usize>) -> Chart 
     let mut chart = chart("scores", "People by their score for each class", data, layout(titles.len().min(3)), sheet);
     chart.narrow = layout(1);
     chart.caption = format!(
-        "Each panel has its own scales and shows the people whose score for the class is at least {}. The lines are the scores \
+        "Each panel has its own scales and shows the people whose score for the class is at least {}. The lines are cutoffs: the scores \
          that best separate people with the label from the others: dotted before ({}), solid after ({}).",
         score(FIRST),
         study.label_sets[changes.before].name,

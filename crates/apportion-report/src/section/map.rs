@@ -61,22 +61,22 @@ fn lead(study: &Study, groups: &Groups, shapes: &Shapes, shown: &[&LabelSet], cl
     let Some(first) = shown.first() else { return String::new() };
     let Some((group, off)) = worst(first) else {
         return format!(
-            "By {}, the count of {name} is that of the scores in each {} on the map.",
+            "By {}, the count of {name} equals the sum of the scores in each {} on the map.",
             first.name, groups.word
         );
     };
     let verb = if off < 0.0 { first.does("undercounts", "undercount") } else { first.does("overcounts", "overcount") };
     let begin = format!(
-        "{} {verb} {name} most in {}: by {} of its people",
-        text::begin(&first.name),
+        "Compared with the scores, {} {verb} {name} most in {}, by {}",
+        first.name,
         groups.names[group],
         text::points_of(off, 2)
     );
     match shown.get(1).map(|own| (own, worst(own))) {
         Some((own, Some((group, off)))) => {
-            format!("{begin}; by {}, the largest bias is {} ({}).", own.name, text::points(off, 2), groups.names[group])
+            format!("{begin}. By {}, the largest bias is {} ({}).", own.name, text::points(off, 2), groups.names[group])
         }
-        Some((own, None)) => format!("{begin}; by {}, no {} is biased.", own.name, groups.word),
+        Some((own, None)) => format!("{begin}. By {}, no {} is biased.", own.name, groups.word),
         None => format!("{begin}."),
     }
 }
@@ -142,7 +142,7 @@ fn maps(study: &Study, groups: &Groups, shapes: &Shapes, shown: &[&LabelSet], cl
     chart.views = Some(Views { label: "Class".into(), choices: classes.iter().map(choice).collect() });
     chart.caption =
         "The share of the labels minus that of the scores. Orange: fewer labels than the scores say. Purple: more. \
-                     Both maps have the same scale; larger values have its last color."
+                     Both maps have the same scale; values beyond it have the color of its end."
             .into();
     let drawn = groups.shown().filter(|&group| shapes.has(group)).count();
     let about = lead(study, groups, shapes, shown, classes[0]);

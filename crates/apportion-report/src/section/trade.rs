@@ -31,12 +31,12 @@ fn lead(trade: &Trade) -> String {
     }
     let half = trade.points.iter().find(|point| point.fidelity >= argmax.fidelity / 2.0).unwrap_or(end);
     format!(
-        "From argmax (expected accuracy {}, fidelity {}), halving the difference from the counts of the scores costs {} of \
-         expected accuracy, and removing it costs {}.",
+        "Compared with argmax (expected accuracy {}, fidelity {}), labels with the counts of the scores cost {} of expected \
+         accuracy. To halve the difference from these counts costs {}.",
         text::plain(argmax.accuracy, 4),
         text::plain(argmax.fidelity, 3),
-        text::points_of(argmax.accuracy - half.accuracy, 2),
-        text::points_of(argmax.accuracy - end.accuracy, 2)
+        text::points_of(argmax.accuracy - end.accuracy, 2),
+        text::points_of(argmax.accuracy - half.accuracy, 2)
     )
 }
 
@@ -51,15 +51,16 @@ fn below(study: &Study) -> Option<String> {
         return None;
     }
     let below: Vec<String> =
-        below.into_iter().map(|(far, name)| format!("{name} by {}", text::points_of(far, 2))).collect();
+        below.into_iter().map(|(far, name)| format!("{name} {}", text::points_of(far, 2))).collect();
     let on: Vec<&str> = on.into_iter().map(|(_, name)| name).collect();
-    let on = if on.is_empty() { String::new() } else { format!(" On the frontier: {}.", text::list(&on)) };
+    let on =
+        if on.is_empty() { String::new() } else { format!(" On the frontier, with no loss: {}.", text::list(&on)) };
     let groups = match study.groups {
-        Some(_) => " Rules that match each group give up this accuracy to get the counts of each group right.",
+        Some(_) => " Rules that match each group accept this loss to get the counts of each group right.",
         None => "",
     };
     Some(format!(
-        "Some rules are less accurate than the best labels with equally good totals: {}.{on}{groups}",
+        "Loss of expected accuracy, compared with the best labels that have equally good totals: {}.{on}{groups}",
         text::list(&below)
     ))
 }
@@ -129,8 +130,8 @@ fn some_rules(study: &Study, trade: &Trade, shown: &[usize], with_learned: bool)
     let margin = json!({ "l": 56, "r": 12, "t": 16, "b": below(NARROW) });
     chart.narrow = over(json!({ "height": 300.0 + below(NARROW), "margin": margin }), legend.layout(NARROW));
     chart.caption = format!(
-        "Further right, counts are closer to the scores; further up, labels are more accurate. No way to label \
-         everyone is above the line.{}{}",
+        "Further right, counts are closer to the scores; further up, labels are more accurate. No labels of all \
+         people are above the line.{}{}",
         if with_learned { about_learned(study) } else { String::new() },
         absent(study, shown)
     );

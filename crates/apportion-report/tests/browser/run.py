@@ -348,16 +348,19 @@ def check_classes(page, audit, told):
     assert len(rows) == len(told) * len(audit["classes"]), len(rows)
     for group in told:
         for place, name in enumerate(audit["classes"]):
-            labels, truth, error, _, points = rows[group["group"], name]
-            assert [labels, truth] == [group["counts"][place], group["truth_counts"][place]], (group["group"], name)
-            assert error == labels - truth, (group["group"], name)
-            assert near(points / 100, group["bias"]["posterior"][place]), (group["group"], name)
+            truth, scores, *errors = rows[group["group"], name]
+            labels, people = group["counts"][place], group["people"]
+            assert truth == group["truth_counts"][place], (group["group"], name)
+            assert errors[0] == labels - truth, (group["group"], name)
+            assert near(scores / people, labels / people - group["bias"]["posterior"][place]), (group["group"], name)
+            # The rules are in the same order for both references: argmax is the first.
+            assert abs(errors[len(errors) // 2] - (labels - scores)) <= 0.5, (group["group"], name)
     # All classes but the largest, together.
     focus = audit["classes"].index(audit["focus"])
     others = lambda counts: sum(counts) - counts[focus]
     rows = {row[0].removesuffix(" °"): row for row in page.eval_on_selector_all("#groups-table tbody tr", READ)}
     for group in told:
-        _, people, truth, error, *_ = rows[group["group"]]
+        _, people, truth, _, error, *_ = rows[group["group"]]
         wanted = [group["people"], others(group["truth_counts"]), others(group["counts"]) - others(group["truth_counts"])]
         assert [people, truth, error] == wanted, group["group"]
     # The first sentence names the group with the largest error in people.

@@ -174,7 +174,7 @@ impl Frontier {
     }
 
     /// Returns the largest sum of scores of labels with Σ |count − target| ≤ `off`: the sum after the cheapest
-    /// moves, each of which brings two counts closer by one.
+    /// moves, each bringing two counts closer by one.
     pub(crate) fn best_within(&self, off: u64) -> i128 {
         let mut moves = self.start.distance.saturating_sub(off) / 2;
         let mut value = self.start.value;

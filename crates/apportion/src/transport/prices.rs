@@ -88,7 +88,7 @@ impl PriceSet {
         self.limits.iter_mut().zip(&other.limits).for_each(|(limit, other)| *limit = (*limit).min(*other));
     }
 
-    /// Tightens every limit as far as the others imply (Floyd-Warshall). Returns false if the set is empty.
+    /// Tightens every limit to what the others imply (Floyd-Warshall). Returns false if the set is empty.
     pub(super) fn close(&mut self) -> bool {
         let k = self.nodes;
         for a in 0..k {

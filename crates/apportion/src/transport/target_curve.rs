@@ -102,7 +102,7 @@ impl TargetCurve {
         target_curve
     }
 
-    /// Returns the curve for a demand, with `people` people besides those settled.
+    /// Returns the curve for a demand, with `people` people in addition to those that are settled.
     pub(super) fn of(demand: &Demand, people: f64) -> TargetCurve {
         let float = |counts: &[u64]| -> Vec<f64> { counts.iter().map(|&count| count as f64).collect() };
         let (least, most, settled) = (float(&demand.least), float(&demand.most), float(&demand.settled));

@@ -14,7 +14,7 @@ pub struct ExplainedFactor {
     pub symbol: &'static str,
     /// Its power in the product: 1, or -1 or -2 if the product is divided by it.
     pub power: i32,
-    /// What the numbers are, and the table that they are from.
+    /// The kind of the numbers, and their table.
     pub meaning: String,
     /// The numbers by class.
     pub values: Vec<f64>,

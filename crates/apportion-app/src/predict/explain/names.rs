@@ -26,7 +26,7 @@ pub struct ExplainedName {
     /// The reason if the scores do not use it, or use the row for all other names.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<&'static str>,
-    /// The rows that give its numbers: one, or one for each part, of which the mean is used.
+    /// The rows that give its numbers: one, or one for each part; their mean is used.
     pub rows: Vec<ExplainedRow>,
 }
 

@@ -23,7 +23,7 @@ impl NameRole {
     pub const ALL: [NameRole; 3] = [NameRole::Surname, NameRole::First, NameRole::Middle];
 }
 
-/// What the numbers of a factor are.
+/// The kind of numbers of a factor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FactorKind {
     /// P(class | name).
@@ -49,7 +49,7 @@ pub enum FactorKind {
 /// Numbers by class that are multiplied into the scores.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Factor {
-    /// What the numbers are.
+    /// The kind of the numbers.
     pub kind: FactorKind,
     /// Their power in the product: -1 if the product is divided by them.
     pub power: i32,
