@@ -31,12 +31,13 @@ fn people() -> Vec<Row> {
         let drawn = chance(3);
         let truth = if drawn < scores[0] { 0 } else { 1 + usize::from(drawn > 1.0 - other) };
         let voted = f64::from(u8::from(chance(4) < if truth == 0 { 0.7 } else { 0.4 }));
-        let weight = if row % 11 == 0 { 0.0 } else { (1.0 + 200.0 * chance(5) * (1.0 + voted)).round() / 100.0 };
+        let weight =
+            if row.is_multiple_of(11) { 0.0 } else { (1.0 + 200.0 * chance(5) * (1.0 + voted)).round() / 100.0 };
         Row {
             scores,
             truth,
-            voted: Some(voted).filter(|_| row % 9 != 0),
-            weight: Some(weight).filter(|_| row % 10 != 0),
+            voted: Some(voted).filter(|_| !row.is_multiple_of(9)),
+            weight: Some(weight).filter(|_| !row.is_multiple_of(10)),
         }
     };
     (0..500).map(row).collect()
