@@ -269,9 +269,9 @@ trust-trials: ## Test COUNT damaged files and SMALL and LARGE random solver prob
 		--results trust/results/trials.json || status=1; \
 	exit $$status
 
-simulate-estimators: ## Simulate the estimators of disparity on FILES files for each case; updates docs/estimators.md. Takes an hour
+simulate-estimators: ## Simulate the estimators of disparity on FILES files each (BIRDIE files for BIRDiE); updates docs/estimators.md
 	$(CARGO) build --release --locked -p apportion-trust
-	$(TRIALS) estimators --files $(or $(FILES),2000) --results trust/results/estimators.json
+	$(TRIALS) estimators --files $(or $(FILES),2000) --birdie-files $(or $(BIRDIE),2000) --results trust/results/estimators.json
 	$(PYTHON) trust/page.py
 
 clean: ## Remove build outputs and .tools

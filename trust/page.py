@@ -216,10 +216,11 @@ def estimates(results, is_shown):
     record = results["estimators"]
     gaps = [f"{name} gap" for name in record["classes"][1:]]
     rows = [
-        [case["outcome_depends_on"], case["method"], f"{case['places']:,}", *map(figure, case["figures"])]
+        [case["outcome_depends_on"], case["method"], f"{case['places']:,}", f"{case['figures'][0]['files']:,}"]
+        + [figure(own) for own in case["figures"]]
         for case in sorted(filter(is_shown, record["cases"]), key=lambda case: METHODS.index(case["method"]))
     ]
-    return table(["outcome depends on", "estimator", "places", *record["classes"], *gaps], rows)
+    return table(["outcome depends on", "estimator", "places", "files", *record["classes"], *gaps], rows)
 
 
 def figure(own):

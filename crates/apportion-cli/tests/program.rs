@@ -318,7 +318,7 @@ fn an_audit_shows_what_it_computes() {
         "% of labels are the argmax class",
         "people; quartiles of their largest score: ",
         "mean scores of unlabeled people: white ",
-        "class     miscalibration  discretization  calibration error  Kuiper  precision  recall",
+        "class     miscalibration  discretization  calibration error  Kuiper  correlation  precision  recall",
         "95% intervals (bootstrap):",
         "fidelity to the posterior within groups",
     ] {

@@ -129,7 +129,7 @@ fn covariates_are_groups_of_birdie_only() {
         (find("BIRDiE"), find("match by group"), result["birdie"]["groups"].as_u64().unwrap())
     };
     let (own, combined, plain) =
-        (of(&["--by", "county", "--covariates", "gender"]), of(&["--by", "county,gender"]), of(&["--by", "county"]));
+        (of(&["--by", "county", "--covariates", "party"]), of(&["--by", "county,party"]), of(&["--by", "county"]));
     assert_eq!((&own.0, own.2), (&combined.0, combined.2));
     assert_eq!(own.1, plain.1);
     assert!(own.0 != plain.0 && own.1 != combined.1 && own.2 > plain.2);
@@ -139,7 +139,7 @@ fn covariates_are_groups_of_birdie_only() {
         message.starts_with("--covariates: ") && message.contains("have 2,000 combinations in 2,000 rows"),
         "{message}"
     );
-    let message = misused(path, &["compare", "voters.csv", "--covariates", "gender"]);
+    let message = misused(path, &["compare", "voters.csv", "--covariates", "party"]);
     assert!(message.starts_with("--covariates needs --outcome"), "{message}");
 }
 

@@ -81,7 +81,7 @@ impl Disparity {
 
     /// Returns what limits the violations.
     pub fn limits(&self) -> &'static str {
-        if self.limits_by_cells { "by the bounds of the cells, with their sampling error" } else { "by the variances" }
+        if self.limits_by_cells { "the bounds of the cells, with their sampling error" } else { "the variances" }
     }
 
     /// Formats a violation in percent of the largest possible one.

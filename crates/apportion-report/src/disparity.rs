@@ -206,9 +206,9 @@ impl Method {
             Method::Birdie => {
                 Message::from(
                     "BIRDiE: the outcomes update the scores. Correct if the scores are calibrated, and among people of one \
-                     class, the outcome does not depend on the name or the place. If you give a column of places with ",
-                ) + Setting::By
-                    + ", the outcome may depend on the place."
+                     class, the outcome does not depend on the name or the place. With ",
+                ) + Setting::By.with("COL")
+                    + ", the outcome may depend on that column, but within its groups neither on the name nor on smaller places."
             }
             Method::Bounds => {
                 "bounds: limits of the rate for any dependence between class and outcome, if the scores are calibrated within \

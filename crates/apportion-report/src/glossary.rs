@@ -37,12 +37,12 @@ const COMMON: [Term; 12] = [
     Term {
         name: "fidelity",
         definition: "How close the shares of the classes are to those of the scores (or the truth). 0 is equal; −0.1 \
-                     means that the differences add up to 10 points.",
+                     means that the differences of all classes, whether too high or too low, add up to 10 points.",
     },
     Term { name: "frontier", definition: "The best expected accuracy that is possible at each fidelity." },
     Term {
         name: "γ",
-        definition: "The weight of accuracy in the rule balance: 1 gives argmax. Small values give the counts of match; 0 always does.",
+        definition: "The weight of accuracy in the rule balance: 1 gives argmax, and 0 gives the counts of match. Values close to 0 usually give these counts as well.",
     },
     Term {
         name: "miscalibration",

@@ -16,7 +16,7 @@ usage: trials files --count 100000 --seed 1              damaged files of all fo
        trials repeat files|small|large --seed 1 --trial 123 [--save FILE]   one trial again, with its panic
        trials try TARGET FILE                                 one file
        trials samples                                         writes the valid files of the corpora
-       trials estimators --files 2000 --results FILE.json     bias and coverage of the estimators of an outcome
+       trials estimators --files 2000 --birdie-files 2000 --results FILE.json   bias and coverage of the estimators
 files, solver and replay take --results FILE.json, too";
 
 /// The maximum number of failures printed; all are counted.
@@ -75,8 +75,8 @@ fn run(words: &[String]) -> Result<bool, Box<dyn Error>> {
         }
         "repeat" => repeat(words, seed),
         "estimators" => {
-            let (files, only) = (option(words, "--files", 2000)?, text(words, "--only").unwrap_or_default());
-            let results = estimators::run(files, &only, |case| eprintln!("{case}"))?;
+            let (files, birdie_files) = (option(words, "--files", 2000)?, option(words, "--birdie-files", 2000)?);
+            let results = estimators::run(files, birdie_files, |case| eprintln!("{case}"))?;
             let path = text(words, "--results").ok_or("--results FILE.json is required")?;
             std::fs::write(path, format!("{results:#}\n"))?;
             println!("simulated in {:.0} s", begun.elapsed().as_secs_f64());

@@ -41,7 +41,10 @@ pub(super) fn explanations(own: &Disparity) -> Vec<String> {
     if own.knows_covariances(0) {
         lines.push(COVARIANCES.to_owned());
     }
-    lines.push(format!("violation that changes the sign: {SENSITIVITY} It is limited {}.", own.limits()));
+    lines.push(format!(
+        "violation that changes the sign: {SENSITIVITY} The largest possible covariance follows from {}.",
+        own.limits()
+    ));
     lines
 }
 

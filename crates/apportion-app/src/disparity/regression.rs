@@ -233,9 +233,10 @@ fn paragraph(own: &Regressions, columns: &RegressionColumns<'_>, classes: &[Stri
         }
         None => "robust to heteroskedasticity (HC1)".to_owned(),
     };
+    let weights = if columns.outcomes.is_weighted() { " People count with their survey weights." } else { "" };
     format!(
         "Method: {outcome} was regressed on class, with {} as the baseline, and on {}, {model}, for {} people. Class is \
-         measured by {}. Standard errors are {errors}; those of weighted count the copies of a person as one. Intervals are 95% \
+         measured by {}.{weights} Standard errors are {errors}; those of weighted count the copies of a person as one. Intervals are 95% \
          intervals. Computed with apportion {}.",
         classes[own.against],
         own.describe_controls(),

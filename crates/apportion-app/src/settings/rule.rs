@@ -37,7 +37,10 @@ const LEARNERS: &[(&str, &str)] = &[
 ];
 
 const POOLING: &[(&str, &str)] = &[
-    ("auto", "Partial if a class has fewer than 20 expected people per group on average, otherwise none"),
+    (
+        "auto",
+        "Partial for each class of which the scores identify fewer than 20 people per group (Σq²), otherwise none",
+    ),
     ("none", "Each group is estimated separately"),
     ("partial", "Estimates of small groups are shrunk to those of the others"),
 ];

@@ -188,7 +188,7 @@ fn wrong(study: &Study, finding: &Finding) -> String {
     let subject = study.subject();
     let begin = format!("{} {}", text::begin(&subject.name), finding.words(study, subject, false));
     let also = finding.largest_percent(study, subject).map_or_else(String::new, |other| {
-        format!(" In percent, the largest error is that of {}.", other.briefly(study, subject))
+        format!(" In percent, the largest error is for the class {}.", other.briefly(study, subject))
     });
     let recalibrate = || {
         let message = Message::from(
@@ -257,7 +257,7 @@ fn instead(study: &Study, class: usize) -> Option<String> {
     };
     let by_group = study.label_sets.iter().find(|own| own.kind == LabelKind::Rule(RuleKind::MatchByGroup));
     let by_group = by_group.zip(study.groups.as_ref()).map_or_else(String::new, |(own, groups)| {
-        format!("; for right counts in each {}, use {}", groups.word, own.name)
+        format!("; for counts that match the scores in each {}, use {}", groups.word, own.name)
     });
     let class = &study.classes[class];
     Some(format!("use {}, which reduces the error of {class} to {left}{cost}{by_group}", corrected.name))

@@ -151,7 +151,7 @@ fn violations(own: &Disparity, level: usize) -> Table {
     Table {
         columns: ["Class", "Weighted", "Linear"].map(String::from).to_vec(),
         rows: (0..own.classes.len()).map(row).collect(),
-        note: format!("{SENSITIVITY} It is limited {}.", own.limits()),
+        note: format!("{SENSITIVITY} The largest possible covariance follows from {}.", own.limits()),
         ..Table::new(
             format!("outcome-sensitivity-{level}"),
             format!("{}: violation that changes the sign of class minus everyone else", text::begin(&own.what(level))),

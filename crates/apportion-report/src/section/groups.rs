@@ -125,8 +125,9 @@ fn against_truth(study: &Study, groups: &Groups, label_set: &LabelSet) -> String
         format!(". Overall, {} together are {}", others(study), direction(off.difference))
     });
     format!(
-        "Compared with the truth{}, the largest {} of {}{whom} {} in {}{overall}.",
+        "Compared with the truth{}, the {} with the largest {} of {}{whom} {} {}{overall}.",
         study.among(),
+        text::plural(named.len(), &groups.word),
         text::plural(named.len(), "error"),
         label_set.name,
         text::verb(named.len(), "is", "are"),

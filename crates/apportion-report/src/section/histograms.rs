@@ -76,7 +76,7 @@ fn lead(study: &Study, changes: &Changes) -> String {
             format!("{} gives each class to people with the same scores as {before}.", text::begin(after))
         }
         Some((class, from, to)) => format!(
-            "{} gives the label {} to most people whose score for it is above about {}. With {before}, it is above about {}.",
+            "{} gives the label {} to most people whose score for it is above about {}. With {before}, this cutoff is about {}.",
             text::begin(after),
             study.classes[class],
             text::plain(score(to), 2),
@@ -103,8 +103,8 @@ fn remark(study: &Study, changes: &Changes, class: usize) -> Option<String> {
     }
     let median = text::plain(score(quantile(bins, has, 0.5)), 2);
     Some(format!(
-        "There is no cutoff for {name}, because people with and without the label have similar scores: half of the people with the \
-         label {name} by {after} have a score below {median}.{largest} The panel of {name} shows only people with the label, at \
+        "No cutoff separates people with the label {name} from others, because their scores are similar: half of the people with \
+         the label {name} by {after} have a score below {median}.{largest} The panel of {name} shows only people with the label, at \
          all scores."
     ))
 }

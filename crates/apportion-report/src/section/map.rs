@@ -74,9 +74,13 @@ fn lead(study: &Study, groups: &Groups, shapes: &Shapes, shown: &[&LabelSet], cl
     );
     match shown.get(1).map(|own| (own, worst(own))) {
         Some((own, Some((group, off)))) => {
-            format!("{begin}. By {}, the largest bias is {} ({}).", own.name, text::points(off, 2), groups.names[group])
+            let off = text::points(off, 2);
+            format!(
+                "{begin}. With {}, the largest difference from the scores is {off} ({}).",
+                own.name, groups.names[group]
+            )
         }
-        Some((own, None)) => format!("{begin}. By {}, no {} is biased.", own.name, groups.word),
+        Some((own, None)) => format!("{begin}. With {}, no {} differs from the scores.", own.name, groups.word),
         None => format!("{begin}."),
     }
 }

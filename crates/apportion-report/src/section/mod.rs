@@ -39,7 +39,7 @@ pub(crate) fn document(study: &Study) -> Document {
     sections.extend([rules::section(study), tables::section(study), provenance::section(study)]);
     let subject = study.subject();
     let mut subtitle = format!(
-        "About {}: {}, {}",
+        "Labels: {}. {}, {}",
         subject.name,
         text::counted(study.whole.people, "person"),
         text::counted(study.k() as u64, "class")

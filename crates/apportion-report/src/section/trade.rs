@@ -60,7 +60,7 @@ fn below(study: &Study) -> Option<String> {
         None => "",
     };
     Some(format!(
-        "Loss of expected accuracy, compared with the best labels that have equally good totals: {}.{on}{groups}",
+        "Expected accuracy below that of the best labels with equally good totals, the line: {}.{on}{groups}",
         text::list(&below)
     ))
 }
@@ -130,8 +130,8 @@ fn some_rules(study: &Study, trade: &Trade, shown: &[usize], with_learned: bool)
     let margin = json!({ "l": 56, "r": 12, "t": 16, "b": below(NARROW) });
     chart.narrow = over(json!({ "height": 300.0 + below(NARROW), "margin": margin }), legend.layout(NARROW));
     chart.caption = format!(
-        "Further right, counts are closer to the scores; further up, labels are more accurate. No labels of all \
-         people are above the line.{}{}",
+        "Further right, counts are closer to the scores; further up, labels are more accurate. No way to \
+         label everyone is above the line.{}{}",
         if with_learned { about_learned(study) } else { String::new() },
         absent(study, shown)
     );
