@@ -19,7 +19,7 @@ fn check(
     coverage: std::ops::RangeInclusive<f64>,
 ) {
     assert!(method.is_valid(dependence));
-    let (errors, _) = simulate(method, dependence, places, 0..files, 50).unwrap();
+    let (errors, _) = simulate(method, dependence, places, 0..files, 50).expect("an estimate of each file");
     for &index in figures {
         assert_eq!(errors.files(index), files);
         let (bias, found) = (errors.bias(index), errors.coverage(index));
@@ -55,7 +55,8 @@ fn birdie_covers_large_classes_if_the_outcome_depends_on_the_class_only() {
 #[test]
 fn the_bias_of_weighted_is_its_formula() {
     for dependence in [Dependence::Class, Dependence::ClassAndPlace] {
-        let (errors, formula) = simulate(Method::Weighted, dependence, 10, 0..400, 0).unwrap();
+        let (errors, formula) =
+            simulate(Method::Weighted, dependence, 10, 0..400, 0).expect("an estimate of each file");
         for (class, formula) in formula.into_iter().enumerate() {
             let bias = errors.bias(class);
             assert!((bias - formula).abs() < 0.004, "{dependence:?}, class {class}: {bias}, by formula {formula}");

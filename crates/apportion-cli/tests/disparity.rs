@@ -514,7 +514,7 @@ fn error_rates_are_those_of_the_formulas() {
     let folder = voters(2000);
     let path = folder.path();
     let table = fs::read_to_string(path.join("voters.csv")).unwrap();
-    let predicted = |row: usize| seed::hash(2, row as u64, 9) % 3 == 0;
+    let predicted = |row: usize| seed::hash(2, row as u64, 9).is_multiple_of(3);
     let line = |(row, line): (usize, &str)| match row {
         0 => format!("{line},predicted\n"),
         _ if row % 13 == 0 => format!("{line},\n"),

@@ -52,7 +52,7 @@ fn every_command_writes_a_report() {
     let page = read(path, "compare.html");
     assert!(page.starts_with("<!DOCTYPE html>") && page.contains("Plotly.react") && !page.contains("MathJax-script"));
     assert!(page.contains("apportion compare voters.csv --truth race --by county -q --report compare.html"));
-    assert!(page.contains("that have equally good totals: ") && page.contains("learned, at each γ"));
+    assert!(page.contains("with equally good totals, the line: ") && page.contains("learned, at each γ"));
     assert!(page.len() < 1_600_000, "{} bytes", page.len());
     let markdown = ["label", "voters.csv", "-o", "again.csv", "-q", "--report", "label.md"];
     run(path, &markdown);
@@ -334,7 +334,7 @@ fn a_report_has_a_title_and_a_date() {
     };
     let first = report("951782400", "r.md");
     assert!(
-        first.starts_with("# Voters &amp; &lt;more&gt;\n\nAbout match: 3,000 people, 6 classes. 2000-02-29\n"),
+        first.starts_with("# Voters &amp; &lt;more&gt;\n\nLabels: match. 3,000 people, 6 classes. 2000-02-29\n"),
         "{first}"
     );
     assert_eq!(report("951782400", "r.md"), first, "reports can be reproduced");
@@ -369,7 +369,7 @@ fn a_report_says_which_rule_and_reference_were_used() {
     let hash = sha256(&path.join("shares.csv"));
     assert!(shares.contains(&format!("| shares.csv (the reference) | 2 | {hash} |")), "{shares}");
     let drawn = label("--rule thompson --draws 4", "drawn.md");
-    assert!(drawn.contains("About thompson: ") && drawn.contains("Counts over 4 draws of thompson"), "{drawn}");
+    assert!(drawn.contains("Labels: thompson. ") && drawn.contains("Counts over 4 draws of thompson"), "{drawn}");
     let by_county = label("--by county", "by.md");
     assert!(by_county.contains("| match by group |") && by_county.contains("| match |"), "{by_county}");
 }

@@ -154,7 +154,7 @@ fn classes_that_scores_hardly_identify_are_named() {
                 0 => format!("{:.3},0.05,{large:.3}", 0.95 - large),
                 _ => "0.45,0.45,0.10".to_owned(),
             };
-            format!("{scores},{}\n", u8::from(index % 3 == 0))
+            format!("{scores},{}\n", u8::from(index.is_multiple_of(3)))
         };
         format!("p_a,p_b,p_c,voted\n{}", (0..1000).map(row).collect::<String>())
     };

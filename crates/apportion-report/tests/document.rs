@@ -141,15 +141,15 @@ fn an_error_of_the_labels_has_a_remedy() {
     let known = study(["white", "black", "other"], true);
     assert_eq!(
         lead(&known, "answer"),
-        "Argmax overcounts white by 16 people (+26.7%: 76 labels, 60 in truth). In percent, the largest error is that of \
+        "Argmax overcounts white by 16 people (+26.7%: 76 labels, 60 in truth). In percent, the largest error is for the class \
          other: 10 people too few (−100.0%). The cause is turning scores into labels: the scores of white add up to 62.0, \
          which is closer to the truth. Use match, which reduces the error of white to +3.3% at no cost in expected accuracy."
     );
     let mut unknown = study(["white", "black", "other"], false);
     assert_eq!(
         lead(&unknown, "answer"),
-        "Argmax overcounts white by 14 people (+22.6%: 76 labels, 62.0 by the scores). In percent, the largest error is that \
-         of other: 10 people too few (−100.0%). The cause is turning scores into labels. Use match, which reduces the error \
+        "Argmax overcounts white by 14 people (+22.6%: 76 labels, 62.0 by the scores). In percent, the largest error is for the class \
+         other: 10 people too few (−100.0%). The cause is turning scores into labels. Use match, which reduces the error \
          of white to 0.0% at no cost in expected accuracy."
     );
     unknown.label_sets[1].expected_accuracy = Some(0.73);
@@ -314,7 +314,7 @@ fn a_title_and_a_date_are_shown() {
     own.date = Some("2026-01-31".into());
     let (page, markdown) = (own.document().to_html(), own.document().to_markdown());
     assert!(page.contains("<h1>Voters of &#60;2026&#62;</h1>") || page.contains("<h1>Voters of &lt;2026&gt;</h1>"));
-    assert!(markdown.starts_with("# Voters of &lt;2026&gt;\n\nAbout argmax: 100 people, 3 classes. 2026-01-31\n"));
+    assert!(markdown.starts_with("# Voters of &lt;2026&gt;\n\nLabels: argmax. 100 people, 3 classes. 2026-01-31\n"));
     assert!(markdown.contains("| Date | 2026-01-31 |"));
 }
 
@@ -354,7 +354,7 @@ fn a_class_without_high_scores_has_no_cut_off() {
     let found = chart(&own, "scores");
     assert!(
         found.caption.ends_with(
-            "There is no cutoff for other, because people with and without the label have similar scores: half of the people \
+            "No cutoff separates people with the label other from others, because their scores are similar: half of the people \
              with the label other by match have a score below 0.03. No score for other exceeds 0.21. The panel of \
              other shows only people with the label, at all scores."
         ),
@@ -441,7 +441,7 @@ fn shares_of_some_are_not_counts_of_all() {
     own.label_sets[0] = LabelSet { uncoded: 50, ..label_set("threshold", [40, 10, 0], None, &[]) };
     assert_eq!(
         lead(&own, "answer"),
-        "Threshold overcounts the share of white by 18.00 points (+29.0%). In percent, the largest error is that of other: \
+        "Threshold overcounts the share of white by 18.00 points (+29.0%). In percent, the largest error is for the class other: \
          10.00 points too low (−100.0%). The cause is turning scores into labels. Use match, which reduces the error of \
          white to 0.0%."
     );
@@ -524,7 +524,7 @@ fn groups_are_compared_with_the_truth() {
     let own = grouped_with_truth();
     assert_eq!(
         lead(&own, "groups"),
-        "Compared with the truth, the largest error of argmax is in Ash (white: 21 people too many, +38.2%). Overall, \
+        "Compared with the truth, the county with the largest error of argmax is Ash (white: 21 people too many, +38.2%). Overall, \
          classes other than white together are undercounted by 14.00 points."
     );
     let groups = table(&own, "groups-table");
