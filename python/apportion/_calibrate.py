@@ -80,7 +80,9 @@ def calibrate(
         fitted = json.dumps(calibration)
     elif calibration is not None:
         fitted = Path(os.fspath(calibration)).read_text(encoding="utf-8")
-    source, values = table(given)
+    # The groups of a saved calibration are columns of the table.
+    groups = json.loads(fitted).get("groups") if fitted else None
+    source, values = table({**given, "named": [groups["columns"]] if groups else []})
     values["method"] = method
     if isinstance(source, Files):
         if output is None:

@@ -63,6 +63,6 @@ def test_progress_is_told(tmp_path: Path) -> None:
     (tmp_path / "scores.csv").write_text("p_a,p_b\n" + "0.75,0.25\n" * 600_000)
     told: list[tuple[str, float | None]] = []
     values = {"inputs": [str(tmp_path / "scores.csv")]}
-    input = {"table": None, "matrix": None, "reference": None, "decision": None}
+    input = {"table": None, "matrix": None, "reference": None, "training": None, "decision": None}
     _native.run("frontier", values, input, 1, lambda what, part: told.append((what, part)))
     assert any(what == "reading" and part is not None and 0 <= part <= 1 for what, part in told)

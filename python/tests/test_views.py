@@ -88,7 +88,7 @@ def test_gaps_have_intervals_and_hidden_estimates_are_explained() -> None:
     shown = apportion.disparity(people, [1, 0] * 30, truth="truth", small_cells="show")
     few = [row for row in shown.to_arrow().to_pylist() if row["effective_n"] is not None and row["effective_n"] < 4.99]
     assert len(few) == len(hidden) and not any(row["hidden"] for row in few) and "sample size is below" not in repr(shown)
-    assert "If you give a column of places with by" in repr(disparity)
+    assert "the outcome may depend on that column" in repr(disparity) and "--by" not in repr(disparity)
     for name in disparity.to_arrow().column_names:
         assert name in (apportion.Disparity.__doc__ or ""), f"{name} is not documented"
 

@@ -365,7 +365,7 @@ def check_classes(page, audit, told):
         assert [people, truth, error] == wanted, group["group"]
     # The first sentence names the group with the largest error in people.
     errors = [(abs(labels - truth), group["group"]) for group in told for labels, truth in zip(group["counts"], group["truth_counts"])]
-    assert f"are in {max(errors)[1]} (" in page.inner_text("#groups .lead"), (max(errors), page.inner_text("#groups .lead"))
+    assert f" argmax are {max(errors)[1]} (" in page.inner_text("#groups .lead"), (max(errors), page.inner_text("#groups .lead"))
     for table, reference in (("bias-truth", "truth"), ("bias-scores", "posterior")):
         rules = {row[0]: row[1:] for row in page.eval_on_selector_all(f"#{table} tbody tr", READ)}
         assert all(near(own / 100, bias) for own, bias in zip(rules["argmax"], audit["bias"][reference])), table
