@@ -338,6 +338,12 @@ impl Request {
             let problem = Message::from(Setting::By) + " requires " + Setting::Method.with(Method::Logistic.name());
             return Err(Error::settings(problem));
         }
+        let reveals =
+            |column: &&String| Some(*column) == self.table.truth.as_ref() || Some(*column) == self.table.id.as_ref();
+        if let Some(column) = self.table.by.iter().find(reveals) {
+            let problem = format!(": {column} is also the true class or the ID; name a column of groups of people");
+            return Err(Error::settings(Message::from(Setting::By) + problem));
+        }
         if !self.has_saved() {
             if self.table.truth.is_none() {
                 let problem = " is required: name the column of the true class, or use a saved calibration with ";

@@ -134,7 +134,7 @@ fn covariates_are_groups_of_birdie_only() {
     assert_eq!(own.1, plain.1);
     assert!(own.0 != plain.0 && own.1 != combined.1 && own.2 > plain.2);
     let base = ["disparity", "voters.csv", "--outcome", "voted"];
-    let message = misused(path, &[&base[..], &["--covariates", "id"]].concat());
+    let message = refused(path, &[&base[..], &["--covariates", "id"]].concat());
     assert!(
         message.starts_with("--covariates: ") && message.contains("have 2,000 combinations in 2,000 rows"),
         "{message}"

@@ -106,10 +106,11 @@ fn estimate(birdie: &Birdie, level: usize, class: usize) -> f64 {
     birdie.estimates()[level].classes[class].unwrap().estimate.unwrap()
 }
 
-/// Weights between 0 and 5, some of them 0, with mean 1.
+/// Weights between 0 and 5, some of them 0. Those above 0 have mean 1.
 fn weights(chance: &mut Chance, rows: usize) -> Vec<f64> {
     let weights: Vec<f64> = (0..rows).map(|_| if chance.below(10) == 0 { 0.0 } else { 5.0 * chance.unit() }).collect();
-    let mean = weights.iter().sum::<f64>() / rows as f64;
+    let counted = weights.iter().filter(|weight| **weight > 0.0).count();
+    let mean = weights.iter().sum::<f64>() / counted as f64;
     weights.into_iter().map(|weight| weight / mean).collect()
 }
 
@@ -190,10 +191,11 @@ fn weighted_levels_follow_a_plain_em() {
         })
         .collect();
     let known = |row: usize| codes[row] != NO_LEVEL;
-    // Weights are relative to the mean of rows with outcomes.
+    // Weights are relative to the mean of rows with outcomes and weights above 0.
     let mut weights = weights(&mut chance, rows);
-    let mean = (0..rows).filter(|&row| known(row)).map(|row| weights[row]).sum::<f64>()
-        / (0..rows).filter(|&row| known(row)).count() as f64;
+    let counted: Vec<f64> =
+        (0..rows).filter(|&row| known(row)).map(|row| weights[row]).filter(|own| *own > 0.0).collect();
+    let mean = counted.iter().sum::<f64>() / counted.len() as f64;
     weights.iter_mut().for_each(|weight| *weight /= mean);
     let levels = names(&["a", "b", "c"]);
     let outcomes = Outcomes::levels(&codes, &levels).unwrap().with_weights(&weights).unwrap();

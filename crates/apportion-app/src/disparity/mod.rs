@@ -188,12 +188,48 @@ impl Request {
             return Err(no_outcome());
         }
         self.outcome.check()?;
+        self.check_columns()?;
         self.regression.check()?;
         self.uncoded.check_kept()?;
         if self.report.focus.is_some() && !self.report.is_wanted() {
             let problem =
                 Message::from(Setting::Focus) + ": used only with " + Setting::Report.with("FILE.html") + "; use ";
             return Err(Error::Settings(problem + Setting::Against.with("CLASS") + " for the class to compare with"));
+        }
+        Ok(())
+    }
+
+    /// Refuses columns that define groups or weights and are also the outcome or the truth, which would determine the
+    /// results, and options that leave rows out of a file of all rows.
+    fn check_columns(&self) -> Result<()> {
+        let outcome = &self.outcome;
+        let refuse = |setting: Setting, column: &str, what: &str| {
+            let problem = format!(": {column} is also the {what}; name another column or leave it out");
+            Err(Error::settings(Message::from(setting) + problem))
+        };
+        let uses = [
+            (Setting::By, &self.table.by),
+            (Setting::Cells, &outcome.cells),
+            (Setting::Covariates, &outcome.covariates),
+        ];
+        for (setting, columns) in uses {
+            for column in columns {
+                if Some(column) == outcome.outcome.as_ref() {
+                    return refuse(setting, column, "outcome");
+                }
+                if Some(column) == self.table.truth.as_ref() {
+                    return refuse(setting, column, "true class");
+                }
+            }
+        }
+        for (setting, column) in [(Setting::Prediction, &self.prediction), (Setting::Weight, &outcome.weight)] {
+            if let Some(column) = column.as_ref().filter(|column| Some(*column) == outcome.outcome.as_ref()) {
+                return refuse(setting, column, "outcome");
+            }
+        }
+        if self.write_scores.is_some() && self.table.only_with_truth {
+            let both = Message::from(Setting::WriteScores) + " writes all rows and cannot be used with ";
+            return Err(Error::settings(both + Setting::OnlyWithTruth + "; leave one of them out"));
         }
         Ok(())
     }

@@ -9,7 +9,8 @@
 //!
 //! The standard deviation σ is the same for all groups and classes and maximizes the marginal likelihood, by Laplace's
 //! approximation (empirical Bayes). If groups do not differ by more than chance explains, it is zero. Adding a constant
-//! to all intercepts of a group does not change its scores, so their sum is zero.
+//! to all intercepts of a group does not change its scores, so their sum is zero. Groups of fewer than 5 people with known
+//! truth have no intercepts, because a saved calibration would show the classes of these people.
 
 use std::collections::BTreeMap;
 
@@ -28,6 +29,9 @@ const DOUBLINGS: i32 = 9;
 /// Further comparisons near the best one, each with steps that are a quarter of those before.
 const REFINEMENTS: i32 = 3;
 
+/// Smaller groups have no intercepts: those of one person would show the person's class.
+const FEWEST_PEOPLE: f64 = 5.0;
+
 const MOST_STEPS: usize = 100;
 const MOST_HALVINGS: usize = 40;
 
@@ -40,7 +44,8 @@ pub struct GroupIntercepts {
     pub columns: Vec<String>,
     /// The estimated standard deviation of the intercepts; 0 if groups do not differ by more than chance explains.
     pub deviation: f64,
-    /// For each group with known truth, what is added to the intercept of each class. Other groups have no addition.
+    /// For each group of at least 5 people with known truth, what is added to the intercept of each class. Other groups
+    /// have no addition.
     pub intercepts: BTreeMap<String, Vec<f64>>,
 }
 
@@ -86,7 +91,9 @@ pub(super) fn fit(
             own.logits.extend(weights.iter().zip(intercepts).map(|(plane, intercept)| dot(plane, &logs) + intercept));
             own.people.extend(people.iter().map(|&count| count as f64));
         }
-        groups.insert(&names[group as usize], own);
+        if own.people.iter().sum::<f64>() >= FEWEST_PEOPLE {
+            groups.insert(&names[group as usize], own);
+        }
     }
     // In the order of the names, so that sums do not depend on the order of the rows.
     let all: Vec<&Group> = groups.values().collect();

@@ -331,5 +331,6 @@ fn unit(outcomes: &Outcomes<'_>) -> f64 {
         return 1.0;
     }
     let largest = (0..outcomes.rows()).map(|row| outcomes.weight(row)).fold(0.0, f64::max);
-    2f64.powi(largest.log2().floor() as i32 - 23)
+    // Weights below 2^22, so that 2^40 people with the square of a weight and a score are below 2^127.
+    2f64.powi(largest.log2().floor() as i32 - 21)
 }

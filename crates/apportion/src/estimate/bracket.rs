@@ -124,7 +124,7 @@ impl KnownCovariances {
 /// Sums of a class over everyone, or over people with known truth.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Moments {
-    /// Σ w and the number of people.
+    /// Σ w and the number of people with a weight above 0.
     weight: f64,
     people: f64,
     /// Means of the score, its square, the indicator and its product with the score.
@@ -140,6 +140,8 @@ struct Moments {
     /// Σ w² q² and Σ w² (1 − q)².
     own_squares: f64,
     other_squares: f64,
+    /// The number of people known to be of the class.
+    members: f64,
 }
 
 impl Moments {
@@ -181,7 +183,7 @@ impl Moments {
 }
 
 /// Sums of each class, sums of each level, and sums of each class and level.
-const OF_CLASS: usize = 6;
+const OF_CLASS: usize = 7;
 const OF_LEVEL: usize = 2;
 const OF_BOTH: usize = 2;
 /// Sums that are the same for all: Σ w and the number of people.
@@ -206,7 +208,8 @@ impl BracketSums {
                 let weight = outcomes.weight(index);
                 let (everyone, known) = terms.split_at_mut(width);
                 everyone[0] = weight;
-                everyone[1] = 1.0;
+                let is_counted = f64::from(u8::from(weight > 0.0));
+                everyone[1] = is_counted;
                 let (by_class, by_level) = everyone[OF_ALL..].split_at_mut(OF_CLASS * k);
                 for (class, (&score, terms)) in row.iter().zip(by_class.chunks_exact_mut(OF_CLASS)).enumerate() {
                     let (q, own) = (GRID.value(score), f64::from(u8::from(truth == Some(class))));
@@ -218,6 +221,7 @@ impl BracketSums {
                         weight * own * q,
                         squares[0],
                         squares[1],
+                        own * is_counted,
                     ]);
                 }
                 for (level, terms) in levels.clone().zip(by_level.chunks_exact_mut(OF_LEVEL + OF_BOTH * k)) {
@@ -281,6 +285,7 @@ impl BracketSums {
                         class_score: of_class[3] / weight,
                         own_squares: of_class[4],
                         other_squares: of_class[5],
+                        members: of_class[6],
                         outcome: of_level[0] / weight,
                         outcome_square: of_level[1] / weight,
                         outcome_score: of_both[0] / weight,
@@ -389,7 +394,7 @@ impl Bracket {
                     known.outcome_class - known.outcome * known.class - known.class_slope() * known.covariance();
                 let given_class = known.covariance() - variance * (own - other) * (own_score - other_score);
                 KnownCovariances {
-                    people: known.people * known.class.min(1.0 - known.class),
+                    people: known.members.min(known.people - known.members),
                     truth: WithError::new(own - other, error(4, known)),
                     given_score: WithError::new(given_score, error(2, known)),
                     given_class: WithError::new(given_class, error(3, known)),

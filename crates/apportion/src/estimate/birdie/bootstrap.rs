@@ -109,7 +109,9 @@ impl Sample {
     ) -> Result<Vec<f64>> {
         let shape = model.shape();
         let people = self.people(replicate);
-        let normal = |index: usize| draw_normal(index, replicate, options);
+        // The variance of the replicates is scaled to all people; that of the drawn prior means must remain.
+        let factor = f64::from(self.times).sqrt();
+        let normal = |index: usize| factor * draw_normal(index, replicate, options);
         let own = model.resampled(&self.pass(model, &Unchanged, &people), &normal);
         let options = BirdieOptions { tolerance: options.tolerance.max(1e-5), ..*options };
         let found = climb(&own, parameters.to_vec(), &options, |likelihood| Ok(self.pass(model, likelihood, &people)))?;

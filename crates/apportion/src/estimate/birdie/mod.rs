@@ -372,8 +372,8 @@ fn per_group(shape: &Shape, unchanged: &Sums, groups: usize) -> Vec<f64> {
     people.into_iter().map(|people| GRID.total(people) / groups.max(1) as f64).collect()
 }
 
-/// Returns the people of each class per group that the scores identify: Σ q².
+/// Returns the people of each class per group that the scores identify: Σ w q².
 fn identified(unchanged: &Sums, groups: usize) -> Vec<f64> {
-    let people = |&squares: &i128| GRID.total(squares) / Grid::UNIT as f64 / groups.max(1) as f64;
-    unchanged.squares.iter().map(people).collect()
+    let people = |&sum: &i128| GRID.total(sum) / Grid::UNIT as f64 / groups.max(1) as f64;
+    unchanged.identified.iter().map(people).collect()
 }

@@ -75,6 +75,8 @@ pub(super) struct Sums {
     pub(super) people: Vec<i128>,
     /// Σ (w p)² of each class, in squared grid units; empty if not needed.
     pub(super) squares: Vec<i128>,
+    /// Σ w p² of each class, in squared grid units; empty if not needed.
+    pub(super) identified: Vec<i128>,
     are_numbers: bool,
 }
 
@@ -93,17 +95,24 @@ pub(super) struct Row<'a> {
 
 impl Sums {
     pub(super) fn new(shape: &Shape) -> Sums {
-        Sums { people: vec![0; shape.size()], squares: Vec::new(), are_numbers: shape.are_numbers }
+        Sums {
+            people: vec![0; shape.size()],
+            squares: Vec::new(),
+            identified: Vec::new(),
+            are_numbers: shape.are_numbers,
+        }
     }
 
-    /// Creates sums with Σ (w p)², which only the last pass needs.
+    /// Creates sums with squares, which only the first and the last pass need.
     pub(super) fn with_squares(shape: &Shape) -> Sums {
-        Sums { squares: vec![0; shape.classes], ..Sums::new(shape) }
+        Sums { squares: vec![0; shape.classes], identified: vec![0; shape.classes], ..Sums::new(shape) }
     }
 
     fn merge(mut self, other: &Sums) -> Sums {
         self.people.iter_mut().zip(&other.people).for_each(|(sum, more)| *sum += more);
-        self.squares.iter_mut().zip(&other.squares).for_each(|(sum, more)| *sum = sum.saturating_add(*more));
+        for (sums, more) in [(&mut self.squares, &other.squares), (&mut self.identified, &other.identified)] {
+            sums.iter_mut().zip(more).for_each(|(sum, more)| *sum = sum.saturating_add(*more));
+        }
         self
     }
 
@@ -127,8 +136,10 @@ impl Sums {
                 people.iter_mut().zip(&*buffer).for_each(|(sum, &score)| *sum += units(score * factor) * times);
             }
         }
-        for (square, &score) in self.squares.iter_mut().zip(&*buffer) {
-            *square = square.saturating_add(units(score * row.weight).saturating_pow(2).saturating_mul(times));
+        for ((square, identified), &score) in self.squares.iter_mut().zip(&mut self.identified).zip(&*buffer) {
+            let weighted = units(score * row.weight);
+            *square = square.saturating_add(weighted.saturating_pow(2).saturating_mul(times));
+            *identified = identified.saturating_add(units(score).saturating_mul(weighted).saturating_mul(times));
         }
     }
 }
@@ -158,7 +169,8 @@ impl Standard {
         let mut moments = [ExactSum::ZERO, ExactSum::ZERO];
         for row in 0..scores.rows() {
             let people = scores.counts().map_or(1, |counts| counts[row]);
-            let Some(value) = outcomes.at(row).filter(|_| people > 0) else { continue };
+            let counts = people > 0 && outcomes.weight(row) > 0.0;
+            let Some(value) = outcomes.at(row).filter(|_| counts) else { continue };
             known += people;
             if outcomes.is_weighted() {
                 weights.add(outcomes.weight(row), people);

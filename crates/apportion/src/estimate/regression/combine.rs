@@ -8,7 +8,12 @@ use crate::audit::Interval;
 
 /// Combines the fits of an estimator.
 pub(super) fn combine(design: &Design<'_>, model: Model, against: usize, fits: &[Fitted]) -> Regression {
+    // The draws whose fit converges would be a selection.
+    let have_converged = fits.iter().all(|fit| fit.converged);
     let of = |get: &dyn Fn(&Fitted) -> Option<Estimated>| {
+        if !have_converged {
+            return None;
+        }
         let all: Vec<(Estimated, f64)> = fits.iter().filter_map(|fit| Some((get(fit)?, fit.freedom))).collect();
         effect(&all, fits.len())
     };
@@ -49,7 +54,7 @@ pub(super) fn combine(design: &Design<'_>, model: Model, against: usize, fits: &
         people: mean(&|fit| fit.people as f64).round() as u64,
         clusters: fits.iter().filter_map(|fit| fit.clusters).min(),
         separated_by,
-        converged: fits.iter().all(|fit| fit.converged),
+        converged: have_converged,
     }
 }
 
