@@ -224,7 +224,9 @@ def estimates(results, is_shown):
 
 
 def figure(own):
-    """Returns the bias in points and the coverage in percent, marked if it is off by more than chance explains."""
+    """Returns the bias in points and the coverage in percent, marked if it is outside 93% to 97%."""
+    if own["files"] == 0:
+        return "–"
     coverage = 100 * own["coverage"]
     mark = "" if 93 <= coverage <= 97 else "*"
     return f"{signed(100 * own['bias'])}, {coverage:.1f}%{mark}"
