@@ -142,6 +142,8 @@ fn truth_that_cannot_be_used_is_refused() {
     let said = refused(path, &["calibrate", "t.csv", "--truth", "race", "-o", "o.csv", "-q"]);
     assert!(said.contains("no person with known truth is \"c\""), "{said}");
     assert!(misused(path, &["calibrate", "t.csv", "-o", "o.csv"]).contains("--truth is required"));
+    let by_truth = misused(path, &["calibrate", "t.csv", "-o", "o.csv", "--truth", "race", "--by", "race"]);
+    assert!(by_truth.contains("--by: race is also the true class or the ID"), "{by_truth}");
     assert!(!path.join("o.csv").exists());
     // A constant score column is no problem: all scores become the shares of the truth.
     let rows: String = (0..60).map(|row| format!("{},0.3,0.7\n", if row % 3 == 0 { "b" } else { "a" })).collect();

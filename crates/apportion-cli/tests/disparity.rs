@@ -297,6 +297,21 @@ fn birdie_pools_small_groups() {
     let pooled: Vec<&str> =
         large["birdie"]["pooled"].as_array().unwrap().iter().map(|own| own.as_str().unwrap()).collect();
     assert!(!pooled.contains(&"white") && pooled.contains(&"aian"), "{pooled:?}");
+    // Columns that would determine the results are refused.
+    for (more, said) in [
+        (["--by", "voted"], "--by: voted is also the outcome"),
+        (["--cells", "voted"], "--cells: voted is also the outcome"),
+        (["--covariates", "race"], "--covariates: race is also the true class"),
+        (["--prediction", "voted"], "--prediction: voted is also the outcome"),
+        (["--weight", "voted"], "--weight: voted is also the outcome"),
+    ] {
+        let base = ["disparity", "voters.csv", "--outcome", "voted", "--truth", "race"];
+        let message = misused(folder.path(), &[&base[..], &more[..]].concat());
+        assert!(message.starts_with(said), "{message}");
+    }
+    let all = ["disparity", "voters.csv", "--outcome", "voted", "--truth", "race", "--only-with-truth"];
+    let message = misused(folder.path(), &[&all[..], &["--write-scores", "o.csv"]].concat());
+    assert!(message.starts_with("--write-scores writes all rows"), "{message}");
     let message = misused(folder.path(), &["compare", "voters.csv", "--pooling", "partial"]);
     assert!(message.starts_with("--pooling needs --outcome"), "{message}");
 }

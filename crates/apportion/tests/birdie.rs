@@ -245,6 +245,33 @@ fn weighted_levels_follow_a_plain_em() {
 }
 
 #[test]
+fn rows_of_weight_zero_change_nothing() {
+    let mut chance = Chance::new(34);
+    let people = People::new(&mut chance, 40, 30);
+    let rows = people.groups.len();
+    let codes: Vec<u16> = (0..rows).map(|_| u16::from(chance.below(3) == 0)).collect();
+    let weights = weights(&mut chance, rows);
+    let (classes, levels) = (classes(3), names(&["no", "yes"]));
+    let of = |rows: &[usize]| {
+        let q: Vec<f64> = rows.iter().flat_map(|&row| people.q[3 * row..][..3].to_vec()).collect();
+        let groups: Vec<u32> = rows.iter().map(|&row| people.groups[row]).collect();
+        let keys: Vec<u64> = rows.iter().map(|&row| seed::hash(9, row as u64, 0)).collect();
+        let codes: Vec<u16> = rows.iter().map(|&row| codes[row]).collect();
+        let weights: Vec<f64> = rows.iter().map(|&row| weights[row]).collect();
+        let scores = Scores::new(&classes, Matrix::RowsF64(&q)).unwrap().with_keys(Keys::Given(&keys)).unwrap();
+        let scores = scores.with_groups(Groups { codes: &groups, names: &people.names }).unwrap();
+        let outcomes = Outcomes::levels(&codes, &levels).unwrap().with_weights(&weights).unwrap();
+        let options = BirdieOptions { replicates: 3, ..BirdieOptions::default() };
+        let birdie = Birdie::fit(&scores, &outcomes, &options).unwrap();
+        format!("{:?} {:?}", birdie.estimates(), birdie.identified_per_group)
+    };
+    let all: Vec<usize> = (0..rows).collect();
+    let counted: Vec<usize> = all.iter().copied().filter(|&row| weights[row] > 0.0).collect();
+    assert!(counted.len() < rows);
+    assert_eq!(of(&all), of(&counted));
+}
+
+#[test]
 fn only_relative_weights_matter_and_neither_order_nor_threads() {
     let mut chance = Chance::new(33);
     let people = People::new(&mut chance, 40, 30);
