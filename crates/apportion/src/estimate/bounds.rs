@@ -121,7 +121,7 @@ impl CellBounds {
     /// Adds the sums of other rows, with the same cells.
     ///
     /// # Errors
-    /// If the outcomes, classes or cells differ, or the largest weights differ by a factor of two or more.
+    /// If the outcomes, classes or cells differ, or the largest weights round down to different powers of two.
     pub fn merge(&mut self, other: &CellBounds) -> Result<()> {
         self.measure.check_same(&other.measure)?;
         if (self.classes, self.people.len()) != (other.classes, other.people.len()) {
