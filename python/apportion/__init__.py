@@ -23,30 +23,39 @@ counts that the scores sum to. Among all labels with these counts, it finds thos
 - `predict` computes scores from names and places.
 - `describe` shows what apportion recognizes in a frame or a file.
 - `explain` shows the table rows and numbers behind the scores of one row.
+- `verify` checks labels in files, and `provenance` shows how they were made.
+- `tables` lists, exports, imports and checks the tables behind scores.
+- `reproduce` computes the results of the paper.
 
 `apportion.sklearn` provides the scikit-learn estimators `Apportioner` and `ApportionedClassifier`.
 
 Labels are estimates about groups. To count people, you can also sum the scores themselves.
 """
 
+from . import tables
 from ._calibrate import calibrate
 from ._decision import Decision, fit
 from ._describe import Description, describe
-from ._labels import Solution, allot, draw, label, solve
+from ._files import Verification, provenance, reproduce, verify
+from ._labels import Certificate, Solution, allot, draw, label, solve
 from ._native import __version__
 from ._predict import Explanation, explain, predict
+from ._run import DriftWarning
 from ._simulate import simulate_categorical, simulate_normal, simulate_voters, simulate_worst_case
 from ._views import Audit, Comparison, Disparity, Frontier, audit, compare, disparity, frontier
 
 __all__ = [
     "Audit",
+    "Certificate",
     "Comparison",
     "Decision",
     "Description",
     "Disparity",
+    "DriftWarning",
     "Explanation",
     "Frontier",
     "Solution",
+    "Verification",
     "__version__",
     "allot",
     "audit",
@@ -60,9 +69,13 @@ __all__ = [
     "frontier",
     "label",
     "predict",
+    "provenance",
+    "reproduce",
     "simulate_categorical",
     "simulate_normal",
     "simulate_voters",
     "simulate_worst_case",
     "solve",
+    "tables",
+    "verify",
 ]

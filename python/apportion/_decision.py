@@ -6,14 +6,40 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, overload
 
-from ._frames import Array, Files
-from ._labels import Column, Rule
+import numpy as np
+import pyarrow as pa
+
+from . import _native
+from ._frames import Array, Files, Input
+from ._labels import Solution, solution_of
+from ._options import (
+    ApplyOptions,
+    Bounds,
+    ClassMap,
+    Column,
+    Columns,
+    Dialect,
+    Encoding,
+    FilePath,
+    Learner,
+    Paths,
+    Penalty,
+    Rule,
+    Thresholds,
+    UnknownGroups,
+    suggests,
+)
 from ._run import run
-from ._tables import LABELING, RULE, RUNNING, Encoding, refuse_unknown, rest, table
+from ._tables import RULE, RUNNING, outputs, rest, table, written
 
-Dialect = Literal["duckdb", "postgresql", "sqlite", "bigquery", "snowflake", "spark"]
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+    from typing_extensions import Unpack
+
+Prices = dict[str, float | None]
 
 
 class Decision:
@@ -22,20 +48,24 @@ class Decision:
     >>> import apportion
     >>> decision = apportion.fit([[0.6, 0.4], [0.7, 0.3], [0.9, 0.1], [0.8, 0.2]], classes=["white", "black"])
     >>> decision
-    Decision(classes=['white', 'black'])
+    Decision(rule='match', reference='posterior', classes=['white', 'black'], fitted to 4 people)
     >>> decision.apply([[0.55, 0.45], [0.95, 0.05]], classes=["white", "black"])
     array(['black', 'white'], dtype=object)
+    >>> decision.prices["black"] > decision.prices["white"]
+    True
     """
 
     def __init__(self, content: dict[str, Any], text: str | None = None) -> None:
+        if isinstance(content, str):
+            raise TypeError("a decision is read with Decision.from_json(text) or Decision.load(path)")
+        if not isinstance(content, dict) or not isinstance(content.get("classes"), list) or "rule" not in content:
+            raise ValueError("the content is not a decision; make one with apportion.fit")
         self._content = content
         self._text = json.dumps(content, indent=2, ensure_ascii=False) if text is None else text
 
     @classmethod
     def from_json(cls, text: str) -> Decision:
-        """Reads a decision from the text of `to_json` or of a file of `apportion fit`.
-
-        To read a file: `Decision.from_json(Path("decision.json").read_text())`.
+        """Reads a decision from the text of `to_json` or of a file of `apportion fit`. `load` reads a file.
 
         >>> import apportion
         >>> decision = apportion.fit([[0.6, 0.4], [0.7, 0.3]])
@@ -43,18 +73,40 @@ class Decision:
         True
         """
         if not isinstance(text, str):
-            raise TypeError(
-                f"a decision must be text, not {type(text).__name__}; read the file with Path(…).read_text()"
-            )
+            raise TypeError(f"a decision must be text, not {type(text).__name__}; read a file with Decision.load(path)")
         try:
             content = json.loads(text)
         except (TypeError, ValueError) as error:
             is_path = len(text) < 1000 and text.strip().endswith(".json")
-            way = "read the file first: Path(…).read_text()" if is_path else "make one with apportion.fit"
+            way = "read a file with Decision.load(path)" if is_path else "make one with apportion.fit"
             raise ValueError(f"the text is not a decision ({error}); {way}") from None
-        if not isinstance(content, dict) or not isinstance(content.get("classes"), list):
+        if not isinstance(content, dict) or not isinstance(content.get("classes"), list) or "rule" not in content:
             raise ValueError("the text is not a decision; make one with apportion.fit")
         return cls(content, text)
+
+    @classmethod
+    def load(cls, path: FilePath) -> Decision:
+        """Reads a decision from a file of `save` or of `apportion fit`."""
+        try:
+            return cls.from_json(Path(path).read_text(encoding="utf-8"))
+        except ValueError as error:
+            raise ValueError(f"{os.fspath(path)}: {error}") from None
+
+    def save(self, path: FilePath, *, overwrite: bool = False) -> Path:
+        """Writes the decision to a file, which `load` and `apportion apply` can read.
+
+        Raises FileExistsError if the file exists, unless `overwrite` is true.
+
+        >>> import apportion, pathlib, tempfile
+        >>> decision = apportion.fit([[0.6, 0.4], [0.7, 0.3]])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = decision.save(pathlib.Path(folder) / "decision.json")
+        ...     apportion.Decision.load(path) == decision
+        True
+        """
+        path = Path(path)
+        _native.write(path, f"{self._text.rstrip()}\n", overwrite)
+        return path
 
     def to_json(self) -> str:
         """Returns the decision as text that `from_json` and `apportion apply` can read."""
@@ -65,66 +117,182 @@ class Decision:
         """The classes, in order."""
         return list(self._content["classes"])
 
+    @property
+    def rule(self) -> str:
+        """The name of the rule: "match", "balance", "argmax", "threshold", "thompson", "top-k" or "learned".
+
+        It is "prices" for decisions of earlier versions, which do not distinguish match and balance."""
+        fitted = self._content["rule"]
+        kind = fitted if isinstance(fitted, str) else next(iter(fitted))
+        recorded: str | None = self._fit_info.get("rule")
+        return recorded or str(kind)
+
+    @property
+    def reference(self) -> str | None:
+        """The name or the file of the reference; None if the rule has none, and for decisions of earlier versions."""
+        reference: str | None = self._fit_info.get("reference")
+        return reference
+
+    @property
+    def by(self) -> list[str]:
+        """The columns that define the groups; empty if there are no groups."""
+        return list(self._fit_info.get("groups", ()))
+
+    @property
+    def groups(self) -> list[str]:
+        """The names of the groups; empty if there are no groups."""
+        return [own["group"] for own in self._prices() if own.get("group") is not None]
+
+    @property
+    def prices(self) -> Prices | dict[str, Prices]:
+        """The price of each class, which is added to its score: a row gets the class with the largest sum.
+
+        With groups, the prices of each group by its name. A class without a price (None) is never assigned. If some rows stay
+        unlabeled, the key "" has the price of no label. Empty for rules without prices. `to_arrow()` has them as a table.
+        """
+        by_group: dict[str, Prices] = {}
+        for own in self._prices():
+            prices: Prices = dict(zip([*self.classes, ""], own["prices"], strict=False))
+            if own.get("group") is None:
+                return prices
+            by_group[own["group"]] = prices
+        return by_group
+
+    def to_arrow(self) -> pa.Table:
+        """Returns the prices as a pyarrow table: group (null without groups), class and price."""
+        rows = [
+            {"group": own.get("group"), "class": name or None, "price": price}
+            for own in self._prices()
+            for name, price in zip([*self.classes, ""], own["prices"], strict=False)
+        ]
+        fields = [("group", pa.string()), ("class", pa.string()), ("price", pa.float64())]
+        return pa.Table.from_pylist(rows, schema=pa.schema(fields))
+
+    @property
+    def _fit_info(self) -> dict[str, Any]:
+        return self._content.get("fit_info") or {}
+
+    def _prices(self) -> list[dict[str, Any]]:
+        fitted = self._content["rule"]
+        return list(fitted.get("prices", ())) if isinstance(fitted, dict) else []
+
+    @overload
+    def apply(self, scores: Paths, *, stats: Literal[False] = False, **options: Unpack[ApplyOptions]) -> Path: ...
+    @overload
+    def apply(self, scores: Paths, *, stats: Literal[True], **options: Unpack[ApplyOptions]) -> tuple[Path, Solution]: ...
+    @overload
+    def apply(self, scores: np.ndarray, *, stats: Literal[False] = False, **options: Unpack[ApplyOptions]) -> np.ndarray: ...
+    @overload
+    def apply(self, scores: np.ndarray, *, stats: Literal[True], **options: Unpack[ApplyOptions]) -> tuple[np.ndarray, Solution]: ...
+    @overload
+    def apply(self, scores: pl.DataFrame | pl.LazyFrame, *, stats: Literal[False] = False, **options: Unpack[ApplyOptions]) -> pl.Series: ...
+    @overload
+    def apply(self, scores: pl.DataFrame | pl.LazyFrame, *, stats: Literal[True], **options: Unpack[ApplyOptions]) -> tuple[pl.Series, Solution]: ...
+    @overload
+    def apply(self, scores: pd.DataFrame, *, stats: Literal[False] = False, **options: Unpack[ApplyOptions]) -> pd.Series: ...
+    @overload
+    def apply(self, scores: pd.DataFrame, *, stats: Literal[True], **options: Unpack[ApplyOptions]) -> tuple[pd.Series, Solution]: ...
+    @overload
+    def apply(self, scores: pa.Table | pa.RecordBatch, *, stats: Literal[False] = False, **options: Unpack[ApplyOptions]) -> pa.DictionaryArray: ...
+    @overload
+    def apply(self, scores: pa.Table | pa.RecordBatch, *, stats: Literal[True], **options: Unpack[ApplyOptions]) -> tuple[pa.DictionaryArray, Solution]: ...
+    @overload
+    def apply(self, scores: Any, *, stats: Literal[False] = False, **options: Unpack[ApplyOptions]) -> Any: ...
+    @overload
+    def apply(self, scores: Any, *, stats: Literal[True], **options: Unpack[ApplyOptions]) -> tuple[Any, Solution]: ...
+    @suggests
     def apply(
         self,
         scores: Any,
         *,
+        stats: bool = False,
         by: Column | None = None,
         id: Column | None = None,
+        truth: Column | None = None,
+        truth_map: ClassMap | None = None,
+        truth_ethnicity: Column | None = None,
+        truth_exclude: Columns | None = None,
+        only_with_truth: bool = False,
         classes: Sequence[Any] | None = None,
-        columns: Sequence[str] | None = None,
-        output: str | os.PathLike[str] | None = None,
+        columns: Columns | None = None,
+        output: FilePath | None = None,
         overwrite: bool = False,
+        name: str = "label",
+        only_label: bool = False,
+        safe_csv: bool = False,
+        provenance: FilePath | None = None,
+        no_provenance: bool = False,
         skip_missing: bool = False,
         normalize: bool = False,
-        unknown_groups: Literal["refuse", "overall", "unlabeled"] = "refuse",
-        encoding: Encoding | None = None,
+        unknown_groups: UnknownGroups = "refuse",
+        encoding: Encoding = "auto",
         delimiter: str | None = None,
         sheet: str | None = None,
+        max_line: str | int | None = None,
+        batch_rows: int | None = None,
         threads: int | None = None,
+        memory: str | int | None = None,
         progress: bool | None = None,
         codes: bool = False,
     ) -> Any:
-        """Labels other rows with the same prices. Warns if their counts differ from the targets of the fit by more than
-        chance explains.
+        """Labels other rows with the same prices. Emits a `DriftWarning` if their counts differ from the targets of the fit
+        by more than chance explains.
 
-        The options and the type of the labels are those of `apportion.label`. Groups and score columns default to those of
-        the fit. With `codes`, the labels of an array are column indices. Rows whose group is not in the decision are an
-        error, unless `unknown_groups` is "overall" (label them at the prices for all rows of the fit) or "unlabeled".
+        >>> import apportion
+        >>> decision = apportion.fit([[0.6, 0.4], [0.7, 0.3], [0.9, 0.1], [0.8, 0.2]])
+        >>> labels, result = decision.apply([[0.6, 0.4], [0.95, 0.05]], stats=True)
+        >>> labels, result.counts, result.drift["beyond"]
+        (array([1, 0]), {'0': 1, '1': 1}, False)
+
+        Args:
+            scores: as for `label`.
+            stats: whether to also return a `Solution`, with the counts, expected accuracy and drift of these rows.
+            by, columns: groups and score columns. Default: those of the fit.
+            unknown_groups: what to do with rows whose group is not in the decision: "refuse" them with an error, label them at
+                the "overall" prices for all rows of the fit, or leave them "unlabeled".
+            codes: whether the labels of an array are column indices even if the classes have names.
+
+        The other options are those of `label`.
+
+        Returns:
+            Labels as those of `label`. With `stats`, a tuple of these and a `Solution`.
         """
         given = dict(locals())
-        fit_info = self._content.get("fit_info") or {}
-        given["named"] = [fit_info.get("groups"), fit_info.get("scores")]
+        given["named"] = [self._fit_info.get("groups"), self._fit_info.get("scores")]
         if classes is None and not _has_columns(scores):
             given["classes"] = self.classes
         source, values = table(given)
-        if source.matrix is not None and by is None and fit_info.get("groups"):
+        if source.matrix is not None and by is None and self.by:
             raise ValueError("by: the decision was fitted by groups; give the group of each row with by=…")
-        if isinstance(source, Files):
-            if output is None:
-                raise ValueError("output: scores in files require an output file; use output='labeled.parquet'")
-            values |= {"output": os.fspath(output), "force": overwrite}
-        elif output is not None:
-            raise ValueError("output: it is only for scores in files; labels of scores in memory are returned")
-        values["unknown_groups"] = unknown_groups
+        values |= {"unknown_groups": unknown_groups} | outputs(source, given)
+        values.pop("seed", None)
         done = run("apply", source, values, decision=self._text, threads=threads, progress=progress)
-        if isinstance(source, Files):
-            return Path(os.fspath(output or ""))
-        by_place = self.classes == [str(place) for place in range(len(self.classes))]
-        if isinstance(source, Array) and (codes or classes is None and by_place):
-            source.classes = None  # labels are column indices, even if the classes have names
-        return source.give(done.columns().column(0).chunk(0).to_numpy(), done.classes, "label")
+        labels = self._labels(source, done, given, classes, name)
+        return (labels, solution_of(labels, done)) if stats else labels
 
+    def _labels(
+        self, source: Input, done: _native.Done, given: dict[str, Any], classes: Sequence[Any] | None, name: str
+    ) -> Any:
+        if isinstance(source, Files):
+            return written(given)
+        by_place = self.classes == [str(place) for place in range(len(self.classes))]
+        if isinstance(source, Array) and (given["codes"] or classes is None and by_place):
+            source.classes = None  # labels are column indices, even if the classes have names
+        return source.give(done.columns().column(0).chunk(0).to_numpy(), done.classes, name)
+
+    @suggests
     def to_sql(
         self,
         dialect: Dialect = "duckdb",
         *,
-        columns: Sequence[str] | None = None,
-        by: Sequence[str] | str | None = None,
+        columns: Columns | None = None,
+        by: Columns | None = None,
         name: str | None = None,
         table: str | None = None,
         percent: bool = False,
         single: bool = False,
+        output: FilePath | None = None,
+        overwrite: bool = False,
     ) -> str:
         """Returns the decision as a SQL expression that labels rows in a database, or with `table` as a complete statement.
 
@@ -132,12 +300,24 @@ class Decision:
         >>> decision = apportion.fit({"p_white": [0.6, 0.7, 0.9, 0.8], "p_black": [0.4, 0.3, 0.1, 0.2]})
         >>> "CASE" in decision.to_sql("sqlite")
         True
+
+        Args:
+            dialect: "duckdb", "postgresql", "sqlite", "bigquery", "snowflake" or "spark".
+            columns: the score columns, in the order of the classes. Default: those of the fit.
+            by: the columns that define the groups. Default: those of the fit.
+            name: the name of the label column. Default: "label" with `table`, otherwise none.
+            table: the table of a complete SELECT statement.
+            percent: whether the scores are percentages.
+            single: whether the score columns are single precision.
+            output, overwrite: a file to write the SQL to as well, and whether to replace it.
         """
         values = {
             "sql": dialect, "scores": columns, "by": by, "label_name": name, "table": table, "percent": percent,
             "single": single,
         }  # fmt: skip
         sql: str = run("export", None, values, decision=self._text).result["sql"]
+        if output is not None:
+            _native.write(Path(output), sql, overwrite)
         return sql.rstrip()
 
     def __eq__(self, other: object) -> bool:
@@ -151,11 +331,57 @@ class Decision:
         return {key: value for key, value in self._content.items() if key != "provenance"}
 
     def __repr__(self) -> str:
-        return f"Decision(classes={self.classes})"
+        reference = "" if self.reference is None else f", reference={self.reference!r}"
+        groups = f", by={self.by!r} ({len(self.groups):,} groups)" if self.by else ""
+        people = self._fit_info.get("people")
+        fitted = "" if people is None else f", fitted to {people:,} people"
+        return f"Decision(rule={self.rule!r}{reference}, classes={self.classes}{groups}{fitted})"
 
 
+@suggests
 def fit(
-    scores: Any, rule: Rule = "match", by: Column | None = None, reference: Any = "posterior", **options: Any
+    scores: Any,
+    rule: Rule | None = None,
+    by: Column | None = None,
+    reference: Any = "posterior",
+    *,
+    output: FilePath | None = None,
+    overwrite: bool = False,
+    provenance: FilePath | None = None,
+    no_provenance: bool = False,
+    count: Column | None = None,
+    training_shares: Any = None,
+    gamma: float | None = None,
+    penalty: Penalty | None = None,
+    at: Thresholds | None = None,
+    k: int | None = None,
+    coverage: float | None = None,
+    at_least: Bounds | None = None,
+    at_most: Bounds | None = None,
+    tolerance: float | None = None,
+    nested: Column | None = None,
+    from_sample: int | None = None,
+    learner: Learner | None = None,
+    train_rows: int | None = None,
+    classes: Sequence[Any] | None = None,
+    columns: Columns | None = None,
+    id: Column | None = None,
+    truth: Column | None = None,
+    truth_map: ClassMap | None = None,
+    truth_ethnicity: Column | None = None,
+    truth_exclude: Columns | None = None,
+    only_with_truth: bool = False,
+    skip_missing: bool = False,
+    normalize: bool = False,
+    encoding: Encoding = "auto",
+    delimiter: str | None = None,
+    sheet: str | None = None,
+    max_line: str | int | None = None,
+    batch_rows: int | None = None,
+    seed: int = 0,
+    threads: int | None = None,
+    memory: str | int | None = None,
+    progress: bool | None = None,
 ) -> Decision:
     """Fits a rule to rows of scores. The options are those of `label`.
 
@@ -163,11 +389,20 @@ def fit(
     >>> decision = apportion.fit([[0.6, 0.4], [0.7, 0.3], [0.9, 0.1], [0.8, 0.2]])
     >>> decision.apply([[0.6, 0.4], [0.7, 0.3], [0.9, 0.1], [0.8, 0.2]])     # as label gives
     array([1, 0, 0, 0])
+
+    Args:
+        count: the number of people that each row represents: a column name, or one number per row.
+        output, overwrite: a file to save the decision in as well, and whether to replace it.
+        provenance, no_provenance: a JSON file for the provenance, and whether to leave it out. Decisions that are fitted to
+            files contain it.
+
+    Returns:
+        A `Decision`.
     """
-    refuse_unknown("fit", options, LABELING)
-    given = {"scores": scores, "rule": rule, "by": by, "reference": reference, **options}
+    given = dict(locals())
     source, values = table(given)
-    return Decision(run("fit", source, values | rest(given, RULE), **rest(given, RUNNING)).result)
+    values |= rest(given, RULE) | {"output": output, "force": overwrite} | rest(given, ("provenance", "no_provenance"))
+    return Decision(run("fit", source, values, **rest(given, RUNNING)).result)
 
 
 def _has_columns(scores: Any) -> bool:

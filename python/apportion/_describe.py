@@ -6,11 +6,12 @@ from typing import Any
 
 from . import _native
 from ._frames import Files, as_input
+from ._options import Encoding, suggests
+from ._results import Result, Row, table, text
 from ._run import run
-from ._tables import Encoding
 
 
-class Description:
+class Description(Result):
     """The columns of some data, and the functions to call next. `print(description)` shows them as text.
 
     `columns` has the content of each recognized column, and `details` is the complete result: the JSON of the command
@@ -20,7 +21,11 @@ class Description:
     >>> description = apportion.describe(pa.table({"surname": ["Garcia"], "county_fips": ["37183"], "age": [41]}))
     >>> description.columns
     {'surname': 'surname', 'county_fips': 'county'}
+
+    `to_arrow()` has a row per column: column and content, which is null if it was not recognized.
     """
+
+    _key = "column"
 
     def __init__(self, done: _native.Done, *, is_file: bool) -> None:
         self._text = done.text
@@ -31,6 +36,12 @@ class Description:
     def columns(self) -> dict[str, str]:
         """The content of each recognized column: `score`, `label`, `truth`, `id`, `surname`, `county` and so on."""
         return {column["name"]: column["content"] for column in self.details["columns"] if "content" in column}
+
+    def _rows(self) -> list[Row]:
+        return [{"column": own["name"], "content": own.get("content")} for own in self.details["columns"]]
+
+    def _repr_html_(self) -> str:
+        return table(self._rows()) + text(repr(self))
 
     def __repr__(self) -> str:
         calls = [f"# {step['title']}\napportion.{step['job']}({self._arguments(step)})" for step in self.details["next"]]
@@ -44,12 +55,15 @@ class Description:
         return ", ".join([files if self._is_file else "data", *named])
 
 
+@suggests
 def describe(
     data: Any,
     *,
-    encoding: Encoding | None = None,
+    encoding: Encoding = "auto",
     delimiter: str | None = None,
     sheet: str | None = None,
+    max_line: str | int | None = None,
+    batch_rows: int | None = None,
     threads: int | None = None,
 ) -> Description:
     """Shows what apportion recognizes in a frame or a file, and the functions to call next.
@@ -65,10 +79,8 @@ def describe(
 
     Args:
         data: a frame, or the path of a file.
-        encoding: the encoding of a text file: "auto", "utf8" or "windows-1252".
-        delimiter: the separator of a text file; detected if None.
-        sheet: the sheet of an Excel workbook; the first one if None.
-        threads: the number of threads; all if None.
+        encoding, delimiter, sheet, max_line, batch_rows: how files are read, as for `label`.
+        threads: number of threads, at most four per processor. Default: all processors.
 
     Returns:
         A `Description`.
@@ -78,7 +90,7 @@ def describe(
     source = as_input(data, named=[names])
     if source.matrix is not None:
         raise TypeError("data: it must have column names, so it must be a frame or a file, not an array")
-    values = {"encoding": encoding, "delimiter": delimiter, "sheet": sheet}
+    values = {"encoding": encoding, "delimiter": delimiter, "sheet": sheet, "max_line": max_line, "batch_rows": batch_rows}
     is_file = isinstance(source, Files)
     if not is_file:
         source.names = ["data"]  # the name in the text

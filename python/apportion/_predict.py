@@ -2,24 +2,89 @@
 
 from __future__ import annotations
 
-import inspect
 import os
 import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, overload
+
+import pyarrow as pa
 
 from . import _native
 from ._frames import Files, Input, as_input
+from ._options import (
+    Columns,
+    Encoding,
+    FilePath,
+    Model,
+    Names,
+    Paths,
+    PredictOptions,
+    Vintage,
+    suggests,
+)
+from ._results import Result, Row
 from ._run import outside, run
-from ._tables import Encoding, refuse_unknown, rest
+from ._tables import outputs, rest, written
 
-Model = Literal["bisg", "bifsg", "fbisg", "voter", "rake"]
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+    from typing_extensions import Unpack
 
 #: Options that are tables: files, or the names of built-in tables.
 TABLES = ("surnames", "first_names", "middle_names", "geography", "surname_margin", "place_margin")
 
 
+#: Options about people, tables and models that are passed to the job unchanged.
+PEOPLE = (
+    "model", "surname", "first_name", "middle_name", "full_name", "place", "block_group", "tract", "zcta", "county", "state",
+    "names", "numbers", "classes", "crosswalk", "tolerance", "within", "as_published", "seed", "burn_in", "sweeps",
+    "encoding", "delimiter", "sheet", "max_line", "batch_rows",
+)  # fmt: skip
+
+
+@overload
+def predict(
+    people: Paths, model: Model | None = None, *, summary: Literal[False] = False, **options: Unpack[PredictOptions]
+) -> Path: ...
+@overload
+def predict(
+    people: Paths, model: Model | None = None, *, summary: Literal[True], **options: Unpack[PredictOptions]
+) -> tuple[Path, dict[str, Any]]: ...
+@overload
+def predict(
+    people: pl.DataFrame | pl.LazyFrame, model: Model | None = None, *, summary: Literal[False] = False, **options: Unpack[PredictOptions]
+) -> pl.DataFrame: ...
+@overload
+def predict(
+    people: pl.DataFrame | pl.LazyFrame, model: Model | None = None, *, summary: Literal[True], **options: Unpack[PredictOptions]
+) -> tuple[pl.DataFrame, dict[str, Any]]: ...
+@overload
+def predict(
+    people: pd.DataFrame, model: Model | None = None, *, summary: Literal[False] = False, **options: Unpack[PredictOptions]
+) -> pd.DataFrame: ...
+@overload
+def predict(
+    people: pd.DataFrame, model: Model | None = None, *, summary: Literal[True], **options: Unpack[PredictOptions]
+) -> tuple[pd.DataFrame, dict[str, Any]]: ...
+@overload
+def predict(
+    people: pa.Table | pa.RecordBatch, model: Model | None = None, *, summary: Literal[False] = False, **options: Unpack[PredictOptions]
+) -> pa.Table: ...
+@overload
+def predict(
+    people: pa.Table | pa.RecordBatch, model: Model | None = None, *, summary: Literal[True], **options: Unpack[PredictOptions]
+) -> tuple[pa.Table, dict[str, Any]]: ...
+@overload
+def predict(
+    people: Any, model: Model | None = None, *, summary: Literal[False] = False, **options: Unpack[PredictOptions]
+) -> Any: ...
+@overload
+def predict(
+    people: Any, model: Model | None = None, *, summary: Literal[True], **options: Unpack[PredictOptions]
+) -> tuple[Any, dict[str, Any]]: ...
+@suggests
 def predict(
     people: Any,
     model: Model | None = None,
@@ -34,31 +99,36 @@ def predict(
     zcta: str | None = None,
     county: str | None = None,
     state: str | None = None,
-    vintage: Literal["2020", "2010"] = "2020",
-    names: Literal["all", "census"] = "all",
-    surnames: str | os.PathLike[str] | None = None,
-    first_names: str | os.PathLike[str] | None = None,
-    middle_names: str | os.PathLike[str] | None = None,
-    geography: Sequence[str | os.PathLike[str]] | str | os.PathLike[str] | None = None,
+    vintage: Vintage = "2020",
+    names: Names = "all",
+    surnames: FilePath | None = None,
+    first_names: FilePath | None = None,
+    middle_names: FilePath | None = None,
+    geography: Sequence[FilePath] | FilePath | None = None,
     numbers: str | None = None,
-    classes: Sequence[str] | None = None,
+    classes: Columns | None = None,
     crosswalk: Mapping[str, str] | None = None,
     margin: Any = None,
-    surname_margin: str | os.PathLike[str] | None = None,
-    place_margin: str | os.PathLike[str] | None = None,
+    surname_margin: FilePath | None = None,
+    place_margin: FilePath | None = None,
     tolerance: float | None = None,
     within: str | None = None,
     as_published: bool = False,
     seed: int | None = None,
     burn_in: int | None = None,
     sweeps: int | None = None,
-    prefix: str | None = None,
+    prefix: str = "p_",
     summary: bool = False,
-    output: str | os.PathLike[str] | None = None,
+    output: FilePath | None = None,
     overwrite: bool = False,
-    encoding: Encoding | None = None,
+    safe_csv: bool = False,
+    provenance: FilePath | None = None,
+    no_provenance: bool = False,
+    encoding: Encoding = "auto",
     delimiter: str | None = None,
     sheet: str | None = None,
+    max_line: str | int | None = None,
+    batch_rows: int | None = None,
     threads: int | None = None,
     progress: bool | None = None,
 ) -> Any:
@@ -87,23 +157,27 @@ def predict(
         vintage: the Census of the built-in tables. "2020" has adults by block group, tract, ZIP code area, county and state;
             "2010" has residents by county and ZIP code area.
         names: "all" looks up names in the Census list, then in a list of registered voters; "census" in the Census list only.
-        surnames, first_names, geography: tables to use instead of the defaults: files, or names from `apportion tables`.
+        surnames, first_names, geography: tables to use instead of the defaults: files, or names from `apportion.tables.list()`.
+            Default of first_names: "first-names-2020".
         middle_names: file with a table of middle names, for models other than "bisg". There is no built-in one.
         numbers: columns of a table that contain its numbers, if there are several sets, such as "vap_*".
         classes, crosswalk: the classes in the order of the scores; new names for classes of the tables.
         margin: voter, rake: the class shares: a dict, or a frame or file with the columns class and share.
         surname_margin, place_margin: rake: files with people by surname and class, and by place and class. With both, raking
             is three-way.
-        tolerance: rake: maximum difference from these margins, as a share of all people.
+        tolerance: rake: maximum difference from these margins, as a share of all people. Default: 1e-9.
         within: use only the places of one state.
         as_published: voter: the published surname factor, which mixes national class shares with those of the state.
-        seed, burn_in, sweeps: fbisg: the seed, the number of sweeps before probabilities are averaged, and of sweeps whose probabilities are averaged.
+        seed: fbisg: the seed. Default: 0.
+        burn_in: fbisg: the number of sweeps before probabilities are averaged. Default: 500.
+        sweeps: fbisg: the number of sweeps whose probabilities are averaged. Default: 1000.
         prefix: prefix of the score columns.
         summary: whether to also return a dict with the numbers of matched names and places, the mean scores, the population
             that the scores describe, and the columns that they do not use, with the reasons.
         output, overwrite: output file, and whether to replace it, if the people are in files.
-        encoding, delimiter, sheet: if the people are in files: the encoding and separator of text files, which are detected by
-            default, and the sheet of Excel workbooks, by default the first.
+        safe_csv, provenance, no_provenance: as for `label`.
+        encoding, delimiter, sheet, max_line, batch_rows: how files are read, as for `label`.
+        threads, progress: as for `label`.
 
     Returns:
         A frame of the same type as the input, with a row for each person and only these columns: the scores p_CLASS, the
@@ -111,33 +185,18 @@ def predict(
         another column, add them to the input: `people.join(scores)` in pandas. If the people are in files, the path of
         `output`. With `summary`, a tuple of this and the summary.
     """
-    values: dict[str, Any] = {
-        "model": model, "vintage": str(vintage), "names": names, "surname": surname, "first_name": first_name,
-        "middle_name": middle_name, "full_name": full_name, "place": place, "block_group": block_group,
-        "tract": tract, "zcta": zcta, "county": county, "state": state, "geography": geography, "classes": classes,
-        "crosswalk": crosswalk, "within": within, "seed": seed, "tolerance": tolerance,
-        "encoding": encoding, "delimiter": delimiter, "sheet": sheet,
-        "numbers": numbers, "as_published": as_published, "burn_in": burn_in, "sweeps": sweeps, "prefix": prefix,
-        "surname_margin": surname_margin, "place_margin": place_margin,
-        "surnames": surnames, "first_names": first_names, "middle_names": middle_names,
-    }  # fmt: skip
-    values |= {name: _paths(name, values[name]) for name in TABLES}
+    given = dict(locals())
     source = _source(people)
-    if isinstance(source, Files):
-        if output is None:
-            raise ValueError("output: people in files require an output file; use output='scores.parquet'")
-        values |= {"output": os.fspath(output), "force": overwrite}
-    elif output is not None:
-        raise ValueError("output: it is only for people in files; scores of a frame are returned")
+    values = _values(given) | {"prefix": prefix} | outputs(source, given, "scores", "scores.parquet")
     done = run("predict", source, values, margin=margin, threads=threads, progress=progress)
     if margin is None and surname_margin is None and place_margin is None:
         _warn_of_population(done.result["population"])
     rows = done.rows()
-    scores = Path(os.fspath(output or "")) if rows is None else source.own(rows)
+    scores: Any = written(given) if rows is None else source.own(rows)
     return (scores, done.result) if summary else scores
 
 
-class Explanation:
+class Explanation(Result):
     """The scores of one row, and the numbers behind them. `print(explanation)` shows them as text.
 
     `scores` has the score of each class, and `details` is the complete result: the JSON of the command `explain`, whose keys
@@ -148,7 +207,11 @@ class Explanation:
     >>> explanation = apportion.explain(people, row=1)
     >>> explanation.details["model"], max(explanation.scores, key=explanation.scores.get)
     ('bisg', 'hispanic')
+
+    `to_arrow()` has a row per class: class and score.
     """
+
+    _key = "class"
 
     def __init__(self, done: _native.Done) -> None:
         self._text = done.text
@@ -159,11 +222,52 @@ class Explanation:
         """The score of each class, as `predict` returns it."""
         return dict(zip(self.details["classes"], self.details["scores"], strict=True))
 
-    def __repr__(self) -> str:
-        return self._text
+    def _rows(self) -> list[Row]:
+        return [{"class": name, "score": score} for name, score in self.scores.items()]
 
 
-def explain(people: Any, row: int, model: Model | None = None, **options: Any) -> Explanation:
+@suggests
+def explain(
+    people: Any,
+    row: int,
+    model: Model | None = None,
+    *,
+    surname: str | None = None,
+    first_name: str | None = None,
+    middle_name: str | None = None,
+    full_name: str | None = None,
+    place: str | None = None,
+    block_group: str | None = None,
+    tract: str | None = None,
+    zcta: str | None = None,
+    county: str | None = None,
+    state: str | None = None,
+    vintage: Vintage = "2020",
+    names: Names = "all",
+    surnames: FilePath | None = None,
+    first_names: FilePath | None = None,
+    middle_names: FilePath | None = None,
+    geography: Sequence[FilePath] | FilePath | None = None,
+    numbers: str | None = None,
+    classes: Columns | None = None,
+    crosswalk: Mapping[str, str] | None = None,
+    margin: Any = None,
+    surname_margin: FilePath | None = None,
+    place_margin: FilePath | None = None,
+    tolerance: float | None = None,
+    within: str | None = None,
+    as_published: bool = False,
+    seed: int | None = None,
+    burn_in: int | None = None,
+    sweeps: int | None = None,
+    encoding: Encoding = "auto",
+    delimiter: str | None = None,
+    sheet: str | None = None,
+    max_line: str | int | None = None,
+    batch_rows: int | None = None,
+    threads: int | None = None,
+    progress: bool | None = None,
+) -> Explanation:
     """Shows the table rows and numbers behind the scores of one row of `predict`.
 
     >>> import pyarrow as pa, apportion
@@ -180,19 +284,24 @@ def explain(people: Any, row: int, model: Model | None = None, **options: Any) -
         people: a frame with one row per person, or the path of a file.
         row: the row to explain. Rows are numbered from 1, as in messages: the first row of a frame is row 1, regardless of its
             index. Of several files, rows are counted over all files in order, without headers.
-        model, options: the same as those of `predict`, except `prefix`, `summary`, `output` and `overwrite`. Use the same
-            values as for the scores. The models "rake" and "fbisg" read all people, because the scores depend on them.
+        model: as for `predict`. The models "rake" and "fbisg" read all people, because the scores depend on them.
+
+    The other options are those of `predict`. Use the same values as for the scores.
 
     Returns:
         An `Explanation` with the scores that `predict` returns for this row.
     """
-    not_used = ("people", "model", "prefix", "summary", "output", "overwrite")
-    refuse_unknown("explain", options, set(inspect.signature(predict).parameters).difference(not_used))
-    running = rest(options, ("margin", "threads", "progress"))
-    values: dict[str, Any] = {"row": row, "model": model}
-    for name in options.keys() - running.keys():
-        values[name] = _paths(name, options[name]) if name in TABLES else options[name]
-    return Explanation(run("explain", _source(people), values, **running))
+    values = {"row": row, **_values(dict(locals()))}
+    return Explanation(run("explain", _source(people), values, margin=margin, threads=threads, progress=progress))
+
+
+def _values(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the settings about people, tables and models."""
+    return {
+        **rest(given, PEOPLE),
+        **{name: _paths(name, given[name]) for name in TABLES},
+        "vintage": str(given["vintage"]),
+    }
 
 
 def _source(people: Any) -> Input:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import importlib.util
 import logging
 import os
 import sys
 import time
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -15,9 +16,22 @@ import pyarrow as pa
 
 from . import _native
 from ._frames import Input, _arrow
+from ._options import DEFAULTS
 
 #: Receives the notes of jobs at level INFO, such as recognized score columns and rows that were left out.
 log = logging.getLogger("apportion")
+
+
+class DriftWarning(UserWarning):
+    """Warns that the counts of a decision's labels differ from its targets by more than chance explains.
+
+    >>> import warnings, apportion
+    >>> decision = apportion.fit([[0.6, 0.4], [0.7, 0.3]])
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("error", apportion.DriftWarning)    # counts that have drifted stop the program
+    ...     labels = decision.apply([[0.6, 0.4], [0.7, 0.3]])
+    """
+
 
 #: Whether this process was forked; it then does not have the threads of its parent.
 _forked = False
@@ -41,12 +55,17 @@ def run(
     training_shares: Any = None,
     margin: Any = None,
     decision: str | None = None,
+    groups: bool = False,
     threads: int | None = None,
     progress: bool | None = None,
 ) -> _native.Done:
-    """Runs a job with settings by ID. Settings that are None are left out."""
-    values = dict(values)
+    """Runs a job with settings by ID. Settings that are None or have their default are left out."""
+    values = {name: value for name, value in values.items() if value is not None and value is not False}
+    for name, default in DEFAULTS.items():
+        if name in values and type(values[name]) is type(default) and values[name] == default:
+            del values[name]
     given: dict[str, Any] = {"table": None, "matrix": None, "reference": None, "training": None, "decision": decision}
+    given["groups"] = groups
     for name, shares in (("reference", reference), ("margin", margin)):
         if isinstance(shares, str) or hasattr(shares, "__fspath__"):
             values[name] = os.fspath(shares)
@@ -60,12 +79,15 @@ def run(
         del values["reference"]  # the default, which rules without a reference accept
     if source is not None:
         given |= {"table": source.table, "matrix": source.matrix}
-        values["inputs"] = source.names
+        if "table" not in values:  # a table of names or places, which has its own setting
+            values["inputs"] = source.names
     bar = Bar(progress)
     try:
         done = _native.run(job, values, given, _threads(threads), bar)
     finally:
         bar.close()
+    if done.drift is not None:
+        warnings.warn(done.drift, DriftWarning, stacklevel=outside())
     for text in done.warnings:
         warnings.warn(text, UserWarning, stacklevel=outside())
     for text in done.notes:
@@ -78,7 +100,7 @@ def _threads(threads: Any) -> int | None:
     if threads is None:
         return os.cpu_count() if _forked else None
     if not isinstance(threads, int) or isinstance(threads, bool) or not 1 <= threads <= 1024:
-        raise ValueError("threads: it must be a whole number from 1 to 1024")
+        raise ValueError(f"threads: it must be a whole number from 1 to 1024, not {threads!r}; use None for all processors")
     return threads
 
 
@@ -113,13 +135,18 @@ class Bar:
     def __init__(self, wanted: bool | None) -> None:
         self.begun = time.monotonic()
         self.bar: Any = None
-        self.make = None if wanted is False else _bar_maker(required=wanted is True)
+        self.wanted = wanted is True or wanted is None and ("ipykernel" in sys.modules or sys.stderr.isatty())
+        if wanted is True and importlib.util.find_spec("tqdm") is None:
+            raise ImportError("progress=True needs tqdm: pip install 'apportion[progress]'")
 
     def __call__(self, what: str, part: float | None) -> None:
-        if self.make is None or time.monotonic() - self.begun < 1:
+        if not self.wanted or time.monotonic() - self.begun < 1:
             return
         if self.bar is None:
-            self.bar = self.make()
+            self.bar = _new_bar()
+        if self.bar is None:
+            self.wanted = False
+            return
         self.bar.set_description(what, refresh=False)
         if part is not None:
             self.bar.n = round(min(part, 1.0), 3)
@@ -130,14 +157,10 @@ class Bar:
             self.bar.close()
 
 
-def _bar_maker(*, required: bool) -> Callable[[], Any] | None:
+def _new_bar() -> Any:
+    """Returns a progress bar; None if tqdm is not installed. tqdm is imported here, because it warns in some notebooks."""
     try:
         from tqdm.auto import tqdm
     except ImportError:
-        if required:
-            raise ImportError("progress=True needs tqdm: pip install 'apportion[progress]'") from None
         return None
-    in_notebook = "ipykernel" in sys.modules
-    if not required and not in_notebook and not sys.stderr.isatty():
-        return None
-    return lambda: tqdm(total=1.0, leave=False, bar_format="{desc} {bar} {percentage:3.0f}% {elapsed}")
+    return tqdm(total=1.0, leave=False, bar_format="{desc} {bar} {percentage:3.0f}% {elapsed}")

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
 
+from ._options import suggests
 from ._run import run
 
 
+@suggests
 def simulate_normal(
     rows: int = 5000,
     *,
@@ -34,6 +36,7 @@ def simulate_normal(
     return _made("normal", rows, seed, single, variance=variance, prior=prior)
 
 
+@suggests
 def simulate_categorical(
     rows: int = 5000, *, signal: float = 0.5, prior: Sequence[float] | None = None, seed: int = 0, single: bool = False
 ) -> pa.Table:
@@ -42,10 +45,16 @@ def simulate_categorical(
     >>> import apportion
     >>> apportion.simulate_categorical(10, signal=1.0, seed=1).num_rows
     10
+
+    Args:
+        rows: number of people.
+        signal: probability that the category reveals the true class.
+        prior, seed, single: as for `simulate_normal`.
     """
     return _made("categorical", rows, seed, single, signal=signal, prior=prior)
 
 
+@suggests
 def simulate_worst_case(
     rows: int = 5000,
     *,
@@ -60,12 +69,28 @@ def simulate_worst_case(
     >>> import apportion
     >>> people = apportion.simulate_worst_case(1000, unknown=0.5)
     >>> comparison = apportion.compare(people, truth="truth")
+
+    Args:
+        rows: number of people.
+        classes: number of classes.
+        unknown: share of people about whom nothing is known: the paper's c.
+        others: share of people known to belong to a class other than the first: the paper's e.
+        seed, single: as for `simulate_normal`.
     """
     return _made("worst_case", rows, seed, single, classes=classes, unknown=unknown, others=others)
 
 
+@suggests
 def simulate_voters(
-    rows: int = 100_000, *, seed: int = 0, single: bool = False, no_scores: bool = False
+    rows: int = 100_000,
+    *,
+    prior_shift: float = 0,
+    sharpen: float = 1,
+    noise: float = 0,
+    merge: Mapping[str, str] | None = None,
+    seed: int = 0,
+    single: bool = False,
+    no_scores: bool = False,
 ) -> pa.Table:
     """Simulates a voter file of North Carolina: names and places from Census tables, party, turnout and BISG scores.
 
@@ -77,8 +102,19 @@ def simulate_voters(
     >>> import apportion
     >>> voters = apportion.simulate_voters(1000, seed=1)
     >>> labels = apportion.label(voters, id="id")
+
+    Args:
+        rows: number of people.
+        prior_shift: shift of the class shares behind the scores, from voters (0) to all residents (1).
+        sharpen: power that scores are raised to; above 1, scores are overconfident.
+        noise: noise in the tables that people are drawn from, relative to the tables of the scores.
+        merge: classes to merge: {"aian": "other"} leaves five classes.
+        seed: random seed.
+        single: whether scores are in single precision.
+        no_scores: whether to leave out the scores.
     """
-    return _made("voters", rows, seed, single, no_scores=no_scores)
+    shape = {"prior_shift": prior_shift, "sharpen": sharpen, "noise": noise, "merge": merge}
+    return _made("voters", rows, seed, single, no_scores=no_scores, **shape)
 
 
 def _made(what: str, rows: int, seed: int, single: bool, **options: Any) -> pa.Table:

@@ -1,54 +1,53 @@
-"""Options shared by all functions: the table of scores, and the roles of its columns."""
+"""Options shared by all functions: the table of scores, the roles of its columns, and the output."""
 
 from __future__ import annotations
 
-import difflib
-from typing import Any, Literal
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
 
-from ._frames import Input, as_input
+from ._frames import Files, Input, _same, as_input
 
-Encoding = Literal["auto", "utf8", "windows-1252", "latin1"]
-
+#: Options for reading files, passed to the job unchanged.
+FILES = ("encoding", "delimiter", "sheet", "max_line", "batch_rows")
 #: Options for reading the table, passed to the job unchanged.
 READING = (
-    "truth_map", "truth_exclude", "only_with_truth", "skip_missing", "normalize", "memory", "seed", "encoding",
-    "delimiter", "sheet",
+    "truth_map", "truth_exclude", "only_with_truth", "skip_missing", "normalize", "memory", "seed", *FILES,
 )  # fmt: skip
 #: Options of rules.
 RULE = (
     "rule", "gamma", "penalty", "at", "k", "coverage", "at_least", "at_most", "tolerance", "from_sample", "learner",
-    "train_rows",
+    "train_rows", "draws",
 )  # fmt: skip
-#: Options of all functions that read a table.
-TABLE = {"id", "truth", "truth_ethnicity", "classes", "columns", "threads", "progress", *READING}
-#: Options of functions that apply a rule.
-LABELING = TABLE | {"nested", "training_shares", *RULE}
+#: Options of reports.
+REPORT = ("report", "figures", "geometry", "geometry_key", "focus", "title")
+#: Options of output files.
+OUTPUT = ("only_label", "safe_csv", "provenance", "no_provenance")
 #: Options of `run` itself.
 RUNNING = ("reference", "training_shares", "threads", "progress")
-#: Former names of options.
-RENAMED = {"margin": "tolerance", "batch": "train_rows"}
 
 
 def table(given: dict[str, Any], label: Any = None) -> tuple[Input, dict[str, Any]]:
     """Returns the table and the settings for its columns. A column may be given by name or as values."""
-    by, nested, columns = given.get("by"), given.get("nested"), given.get("columns")
+    by, nested, names = given.get("by"), given.get("nested"), given.get("columns")
     named = [given.get("id"), given.get("truth"), given.get("count"), by, nested, label, *given.get("named", [])]
     named.append(given.get("truth_ethnicity"))
     if isinstance(given.get("truth_map"), (str, list, tuple)):
         named.append("ethnic_code")  # truth_map="nc" finds it by its name
-    if isinstance(columns, str):
-        columns = [columns]
-    elif columns is not None:
-        columns = [str(name) for name in columns]
-    source = as_input(given["scores"], given.get("classes"), columns, named)
-    if columns is None:
+    if isinstance(names, str):
+        names = [names]
+    elif names is not None:
+        names = [str(name) for name in names]
+    source = as_input(given["scores"], given.get("classes"), names, named)
+    if names is None:
         source.list_all_columns()
     values: dict[str, Any] = {name: given[name] for name in READING if name in given}
-    values["scores"] = columns
-    for name in columns or []:
+    values["scores"] = names
+    for name in names or []:
         if source.matrix is None:
             source.refuse_unknown("columns", name)
-    if columns is None and getattr(source, "are_numbers", False):
+    if names is None and getattr(source, "are_numbers", False):
         # A frame made from an array: all of its columns are scores.
         values |= {"scores": source.columns, "classes": source.columns}
     if source.matrix is not None:
@@ -57,39 +56,82 @@ def table(given: dict[str, Any], label: Any = None) -> tuple[Input, dict[str, An
         values["classes"] = [str(name) for name in given["classes"]]
     for what in ("id", "truth", "truth_ethnicity", "count"):
         if given.get(what) is not None:
-            values[what] = source.column(what, given[what])
+            values[what] = column(source, what, given[what])
     for what, value in (("by", by), ("nested", nested)):
         if value is not None:
-            values[what] = _columns(source, what, value)
+            values[what] = columns(source, what, value)
     if label is not None:
-        values["label"] = source.column("label", label)
+        values["label"] = column(source, "label", label)
     return source, values
 
 
-def _columns(source: Input, what: str, given: Any) -> list[str]:
-    """Returns the columns that define groups, given as one or several names, or as one value per row."""
-    if isinstance(given, str):
+def column(source: Input, what: str, given: Any) -> str:
+    """Returns the column that an argument gives, by name or as one value per row."""
+    names = columns(source, what, given)
+    if len(names) != 1:
+        raise ValueError(f"{what}: it must be one column, not {len(names)}")
+    return names[0]
+
+
+def columns(source: Input, what: str, given: Any) -> list[str]:
+    """Returns the columns that an argument gives: one or several names, or one value per row.
+
+    A list of text is values if it has one entry per row, and names if it is shorter and all entries are columns. If both are
+    possible, it is refused. A tuple of the names of columns is always names, and an array or a Series always values.
+    """
+    if isinstance(given, str) or source.matrix is not None:
         return [source.column(what, given)]
-    is_names = isinstance(given, (list, tuple)) and len(given) > 0 and all(isinstance(name, str) for name in given)
-    known = [name for name in given if name in source.columns] if is_names and source.matrix is None else []
-    if is_names and (source.rows is None or known or source.matrix is None and len(given) != source.rows and len(given) < 10):
+    if hasattr(given, "columns") and hasattr(given, "__getitem__") and source.rows is not None:
+        return [source.column(what, given[name]) for name in given.columns]
+    is_list = isinstance(given, (list, tuple)) or type(given).__name__ == "Index"
+    if is_list and len(given) > 0 and source.rows is not None and all(map(_is_column, given)):
+        return [source.column(what, part) for part in given]
+    if not is_list or len(given) == 0 or not all(isinstance(name, str) for name in given):
+        return [source.column(what, given)]
+    if source.rows is None:
+        return list(given)
+    known = {_same(name) for name in source.columns}
+    are_names = all(_same(name) in known for name in given)
+    are_values = len(given) == source.rows
+    if are_names and are_values and not isinstance(given, tuple):
+        raise ValueError(
+            f"{what}: the list has one entry per row, and all entries are names of columns. For one value per row, use "
+            f"{what}=numpy.array([…]); for columns, use {what}=tuple([…])"
+        )
+    if are_names:
+        return list(given)
+    if not are_values and len(given) < max(source.rows, 10):
         for name in given:
             source.refuse_unknown(what, name)
-        return list(given)
     return [source.column(what, given)]
 
 
-def refuse_unknown(function: str, options: dict[str, Any], known: set[str]) -> None:
-    """Raises an error for options that a function does not have."""
-    for option in options:
-        if option not in known:
-            if RENAMED.get(option) in known:
-                raise TypeError(f"{function}() has no option {option!r}; it is now named {RENAMED[option]}")
-            near = difflib.get_close_matches(option, sorted(known), 1)
-            meant = f"; did you mean {near[0]}?" if near else ""
-            raise TypeError(f"{function}() has no option {option!r}{meant}")
+def _is_column(part: Any) -> bool:
+    """Returns whether a part of a list is itself a column of values."""
+    return hasattr(part, "dtype") and len(getattr(part, "shape", ())) == 1 or type(part).__name__ == "ChunkedArray"
 
 
-def rest(given: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
+def outputs(source: Input, given: Mapping[str, Any], what: str = "labels", file: str = "labeled.parquet") -> dict[str, Any]:
+    """Returns the settings of the output, which is required if the scores are in files, and refused otherwise."""
+    output = given.get("output")
+    values: dict[str, Any] = {"force": True} if given.get("overwrite") else {}
+    if isinstance(source, Files):
+        if output is None:
+            raise ValueError(f"output: scores in files require an output file; use output={file!r}")
+        name = given.get("name")
+        values |= {"output": os.fspath(output), "label_name": None if name == "label" else name}
+        return values | rest(given, OUTPUT)
+    for option in ("output", *OUTPUT):
+        if given.get(option):
+            raise ValueError(f"{option}: it is only for scores in files; {what} of scores in memory are returned")
+    return values
+
+
+def written(given: Mapping[str, Any]) -> Path:
+    """Returns the path of the output."""
+    return Path(os.fspath(given.get("output") or ""))
+
+
+def rest(given: Mapping[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
     """Returns the named options that are given."""
     return {name: given[name] for name in names if name in given}

@@ -2,27 +2,38 @@
 
 from __future__ import annotations
 
-import html
 import json
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from . import _native
 from ._decision import Decision
 from ._frames import Files, Input
-from ._labels import ClassMap, Column
+from ._options import (
+    ClassMap,
+    Column,
+    Columns,
+    Encoding,
+    FilePath,
+    Inference,
+    Pooling,
+    Regression,
+    SmallCells,
+    suggests,
+)
+from ._results import Result, Row
 from ._run import run
-from ._tables import TABLE, refuse_unknown, rest, table
+from ._tables import REPORT, column, columns as columns_of, rest, table
 
 if TYPE_CHECKING:
     import plotly.graph_objects
 
 
-class View:
+class View(Result):
     """A result with charts."""
 
     #: The default chart.
@@ -55,10 +66,10 @@ class View:
                 return figure.update_layout(title={"text": title})
         raise ValueError(f"there is no chart {wanted!r}; the charts are {', '.join(self.charts)}")
 
-    def report(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> Path:
+    def report(self, path: FilePath, *, overwrite: bool = False) -> Path:
         """Writes the complete report as a page (.html) or as Markdown (.md).
 
-        Raises ValueError if the file exists, unless `overwrite` is true.
+        Raises FileExistsError if the file exists, unless `overwrite` is true.
         """
         path = Path(path)
         if self._document is None or path.suffix.lower() not in (".html", ".htm", ".md"):
@@ -66,41 +77,18 @@ class View:
         self._document.write(path, overwrite)
         return path
 
-    def to_arrow(self) -> pa.Table:
-        """Returns the numbers as a pyarrow table; `.to_pandas()` converts it to a data frame.
+    def figures(self, folder: FilePath, *, overwrite: bool = False) -> Path:
+        """Writes the data (.csv) and the Plotly specification (.json) of every chart to a folder.
 
-        The class lists the columns.
+        Raises FileExistsError if the folder contains files, unless `overwrite` is true.
         """
-        return pa.Table.from_pylist(self._rows())
-
-    def _rows(self) -> list[dict[str, Any]]:
-        raise NotImplementedError
+        folder = Path(folder)
+        if self._document is not None:
+            self._document.write_figures(folder, overwrite)
+        return folder
 
     def _charts(self) -> list[tuple[str, str, str]]:
         return [] if self._document is None else self._document.charts()
-
-    def __repr__(self) -> str:
-        return self._text
-
-    def _repr_html_(self) -> str:
-        rows = self._rows()
-        shown = rows[:SHOWN]
-        head = "".join(f"<th>{html.escape(name)}</th>" for name in (rows[0] if rows else {}))
-        body = "".join("<tr>" + "".join(_cell(value) for value in row.values()) + "</tr>" for row in shown)
-        more = f"<p>… and {len(rows) - SHOWN:,} more rows; use to_arrow() for all</p>" if len(rows) > SHOWN else ""
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}"
-
-
-#: Number of rows shown in a notebook.
-SHOWN = 50
-
-
-def _cell(value: Any) -> str:
-    if isinstance(value, float):
-        return f'<td style="text-align:right">{value:,.4f}</td>'
-    if isinstance(value, int):
-        return f'<td style="text-align:right">{value:,}</td>'
-    return f"<td>{'–' if value is None else html.escape(str(value))}</td>"
 
 
 class Audit(View):
@@ -141,6 +129,7 @@ class Audit(View):
     """
 
     _first = "counts-percent"
+    _key = "class"
 
     @property
     def details(self) -> dict[str, Any]:
@@ -203,14 +192,17 @@ class Audit(View):
 
     def by_group(self) -> pa.Table:
         """Returns the columns of `to_arrow` for every group and class. The table is empty if there are no groups."""
+        return pa.Table.from_pylist(self._group_rows())
+
+    def _group_rows(self) -> list[Row]:
         classes = self._content["classes"]
         groups = [{**group, "classes": classes} for group in self._content["groups"]]
-        rows = [
-            {"group": group["group"], **_class_row(group, place)} for group in groups for place in range(len(classes))
-        ]
-        return pa.Table.from_pylist(rows)
+        return [{"group": group["group"], **_class_row(group, place)} for group in groups for place in range(len(classes))]
 
-    def _rows(self) -> list[dict[str, Any]]:
+    def _tables(self) -> list[tuple[str, Sequence[Row]]]:
+        return [("", self._rows()), ("Groups", self._group_rows())]
+
+    def _rows(self) -> list[Row]:
         return [_class_row(self._content, place) for place in range(len(self._content["classes"]))]
 
 
@@ -274,11 +266,12 @@ class Comparison(View):
     >>> comparison = apportion.compare(apportion.simulate_voters(1000, seed=1), truth="race")
     >>> [row["rule"] for row in comparison.to_arrow().to_pylist()][:3]
     ['threshold 0.8', 'balance γ 0.9', 'argmax']
-    >>> "trade" in comparison.charts
-    True
+    >>> comparison["argmax"]["n_black"] < comparison["match"]["n_black"], "trade" in comparison.charts
+    (True, True)
     """
 
     _first = "trade"
+    _key = "rule"
 
     @property
     def details(self) -> list[dict[str, Any]]:
@@ -286,7 +279,7 @@ class Comparison(View):
         content: list[dict[str, Any]] = self._content
         return content
 
-    def _rows(self) -> list[dict[str, Any]]:
+    def _rows(self) -> list[Row]:
         return [_rule_row(outcome) for outcome in self._content]
 
 
@@ -315,12 +308,14 @@ class Frontier(View):
 
     >>> import apportion
     >>> frontier = apportion.frontier(apportion.simulate_voters(1000, seed=1), points=20)
-    >>> points = frontier.to_arrow().to_pylist()
-    >>> points[0]["accuracy"] > points[-1]["accuracy"], points[-1]["fidelity"]
+    >>> frontier[0]["accuracy"] > frontier[-1]["accuracy"], frontier[-1]["fidelity"]
     (True, 0.0)
+    >>> len([point for point in frontier if point["fidelity"] > -0.1]) > 0
+    True
     """
 
     _first = "frontier"
+    _key = "from_gamma"
 
     @property
     def details(self) -> dict[str, Any]:
@@ -328,10 +323,7 @@ class Frontier(View):
         content: dict[str, Any] = self._content
         return content
 
-    def __len__(self) -> int:
-        return len(self._content["points"])
-
-    def _rows(self) -> list[dict[str, Any]]:
+    def _rows(self) -> list[Row]:
         classes = self._content["classes"]
         return [
             {
@@ -372,6 +364,18 @@ class Disparity(View):
     """
 
     _first = "outcomes"
+    _key = "estimator"
+
+    def __getitem__(self, key: Any) -> Any:
+        """Returns the rows of an estimator, or the row at an index, or the rows of a slice."""
+        rows = self._rows()
+        if isinstance(key, (int, slice)):
+            return rows[key]
+        found = [row for row in rows if row["estimator"] == key]
+        if not found:
+            known = ", ".join(dict.fromkeys(repr(row["estimator"]) for row in rows))
+            raise KeyError(f"there is no estimator {key!r}; there are {known}")
+        return found
 
     #: The scores updated by the outcome (BIRDiE), with `write_scores=True`: a frame of the same type as the input, with only
     #: the score columns; for an array, an array. None otherwise.
@@ -411,7 +415,7 @@ class Disparity(View):
         rows = [row for own in content["estimators"] for row in _regression_rows(own)]
         return pa.Table.from_pylist(rows, schema=_REGRESSION_SCHEMA)
 
-    def _rows(self) -> list[dict[str, Any]]:
+    def _rows(self) -> list[Row]:
         return [
             _estimate_row(estimator, value, own, self._content["against"])
             for estimator in self._content["estimators"]
@@ -495,28 +499,57 @@ def _estimate_row(
     }
 
 
+@suggests
 def audit(
     scores: Any,
-    label: Column,
+    label: Column | None = None,
     *,
     truth: Column | None = None,
     by: Column | None = None,
     label_map: ClassMap | None = None,
-    uncoded: Sequence[str] | str | None = None,
+    uncoded: Columns | None = None,
     decision: Decision | None = None,
     reference: Any = None,
     bootstrap: int | None = None,
-    focus: str | None = None,
-    geometry: str | os.PathLike[str] | None = None,
-    geometry_key: Sequence[str] | str | None = None,
     outcome: Column | None = None,
     outcome_value: str | None = None,
     weight: Column | None = None,
-    inference: str | None = None,
-    cells: Sequence[str] | str | None = None,
+    inference: Inference = "population",
+    cells: Columns | None = None,
     against: str | None = None,
+    favorable: str | None = None,
+    baseline: str | None = None,
+    pooling: Pooling = "auto",
+    covariates: Columns | None = None,
+    no_bootstrap: bool = False,
+    small_cells: SmallCells = "hide",
+    count: Column | None = None,
+    classes: Sequence[Any] | None = None,
+    columns: Columns | None = None,
+    id: Column | None = None,
+    truth_map: ClassMap | None = None,
+    truth_ethnicity: Column | None = None,
+    truth_exclude: Columns | None = None,
+    only_with_truth: bool = False,
+    skip_missing: bool = False,
+    normalize: bool = False,
+    encoding: Encoding = "auto",
+    delimiter: str | None = None,
+    sheet: str | None = None,
+    max_line: str | int | None = None,
+    batch_rows: int | None = None,
+    report: FilePath | None = None,
+    figures: FilePath | None = None,
+    geometry: FilePath | None = None,
+    geometry_key: Columns | None = None,
+    focus: str | None = None,
     title: str | None = None,
-    **options: Any,
+    output: FilePath | None = None,
+    overwrite: bool = False,
+    seed: int = 0,
+    threads: int | None = None,
+    memory: str | int | None = None,
+    progress: bool | None = None,
 ) -> Audit:
     """Measures the bias of existing labels.
 
@@ -528,7 +561,7 @@ def audit(
 
     Args:
         scores: as for `label`.
-        label: the labels: a column name, or one label per row.
+        label: the labels: a column name, or one label per row. Default: the column called "label".
         truth: the true class, if known.
         by: groups, as for `label`. The bias of each group is also computed.
         label_map: how label values map to classes: {"W": "white"}, or a built-in map, as truth_map of `label`.
@@ -538,32 +571,26 @@ def audit(
             chance explains.
         reference: known class shares to compare the labels with: "uniform", a dict of shares, or a table, as for `label`.
         bootstrap: number of bootstrap replicates for 95% intervals of shares, bias, accuracy and fidelity, such as 200.
-        focus: the class to compare with all other classes combined.
-        geometry, geometry_key: outlines of the groups, for a map in the report.
-        outcome, outcome_value, weight, inference, cells, against: an outcome to compare between classes in the report, as for
-            `disparity`.
-        title: the title of the report.
-        options: options of `label` for reading the table.
+        focus: the class to compare with all other classes combined. Default: the largest.
+        geometry, geometry_key: outlines of the groups for a map in the report, and their property with the group names.
+        outcome: an outcome to compare between classes in the report. Its options are those of `disparity`: outcome_value,
+            weight, inference, cells, against, favorable, baseline, pooling, covariates, no_bootstrap and small_cells.
+        count: the number of people that each row represents: a column name, or one number per row.
+        report, figures: a report and a directory of its charts, which the methods of the result also write.
+        output, overwrite: a file for the results, .csv or .json, and whether to replace outputs that exist.
+
+    The other options are those of `label`.
     """
-    refuse_unknown("audit", options, TABLE | {"count"})
-    given = {"scores": scores, "truth": truth, "by": by, "named": [outcome, weight, cells], **options}
-    source, values = table(given, label=label)
-    values |= {
-        "label_map": label_map,
-        "uncoded": uncoded,
-        "bootstrap": bootstrap,
-        "focus": focus,
-        "geometry": geometry,
-        "geometry_key": geometry_key,
-        "title": title,
-        **_outcome(source, outcome, outcome_value, weight, inference, cells, against),
-    }
+    given = dict(locals())
+    source, values = _read(given, ["label"] if label is None else [])
+    values |= {"label_map": label_map, "uncoded": uncoded, "bootstrap": bootstrap} | _outcome(source, given)
     if decision is not None and not isinstance(decision, Decision):
-        raise TypeError("decision: it must be a Decision, as returned by apportion.fit or Decision.from_json")
+        raise TypeError("decision: it must be a Decision, as returned by apportion.fit or Decision.load")
     text = None if decision is None else decision.to_json()
-    return Audit(run("audit", source, values, decision=text, reference=reference, **rest(options, ("threads", "progress"))))
+    return Audit(run("audit", source, values, decision=text, reference=reference, threads=threads, progress=progress))
 
 
+@suggests
 def compare(
     scores: Any,
     *,
@@ -571,19 +598,47 @@ def compare(
     by: Column | None = None,
     label: Column | None = None,
     label_map: ClassMap | None = None,
-    uncoded: Sequence[str] | str | None = None,
+    uncoded: Columns | None = None,
     batch: int | None = None,
-    focus: str | None = None,
-    geometry: str | os.PathLike[str] | None = None,
-    geometry_key: Sequence[str] | str | None = None,
     outcome: Column | None = None,
     outcome_value: str | None = None,
     weight: Column | None = None,
-    inference: str | None = None,
-    cells: Sequence[str] | str | None = None,
+    inference: Inference = "population",
+    cells: Columns | None = None,
     against: str | None = None,
+    favorable: str | None = None,
+    baseline: str | None = None,
+    pooling: Pooling = "auto",
+    covariates: Columns | None = None,
+    no_bootstrap: bool = False,
+    small_cells: SmallCells = "hide",
+    count: Column | None = None,
+    classes: Sequence[Any] | None = None,
+    columns: Columns | None = None,
+    id: Column | None = None,
+    truth_map: ClassMap | None = None,
+    truth_ethnicity: Column | None = None,
+    truth_exclude: Columns | None = None,
+    only_with_truth: bool = False,
+    skip_missing: bool = False,
+    normalize: bool = False,
+    encoding: Encoding = "auto",
+    delimiter: str | None = None,
+    sheet: str | None = None,
+    max_line: str | int | None = None,
+    batch_rows: int | None = None,
+    report: FilePath | None = None,
+    figures: FilePath | None = None,
+    geometry: FilePath | None = None,
+    geometry_key: Columns | None = None,
+    focus: str | None = None,
     title: str | None = None,
-    **options: Any,
+    output: FilePath | None = None,
+    overwrite: bool = False,
+    seed: int = 0,
+    threads: int | None = None,
+    memory: str | int | None = None,
+    progress: bool | None = None,
 ) -> Comparison:
     """Compares rules: argmax, threshold, match, balance, Thompson sampling and others, and optionally existing labels.
 
@@ -599,44 +654,69 @@ def compare(
         label, label_map, uncoded: existing labels to compare with the rules, how their values map to classes, and the values
             of unlabeled rows.
         batch: also solve match and balance in random batches of this size, to show the loss.
-        focus, geometry, geometry_key, outcome, outcome_value, weight, inference, cells, against, title: as for `audit`.
-        options: options of `label` for reading the table.
+        outcome, count, report, figures, output, overwrite: as for `audit`.
+
+    The other options are those of `label`, and those of an outcome as for `disparity`.
     """
-    refuse_unknown("compare", options, TABLE | {"count"})
-    given = {"scores": scores, "truth": truth, "by": by, "named": [outcome, weight, cells], **options}
-    source, values = table(given, label=label)
-    values |= {"label_map": label_map, "uncoded": uncoded, "batch": batch, "focus": focus}
-    values |= {"geometry": geometry, "geometry_key": geometry_key, "title": title}
-    values |= _outcome(source, outcome, outcome_value, weight, inference, cells, against)
-    return Comparison(run("compare", source, values, **rest(options, ("threads", "progress"))))
+    given = dict(locals())
+    source, values = _read(given)
+    values |= {"label_map": label_map, "uncoded": uncoded, "batch": batch} | _outcome(source, given)
+    return Comparison(run("compare", source, values, threads=threads, progress=progress))
 
 
+@suggests
 def disparity(
     scores: Any,
     outcome: Column,
     *,
     outcome_value: str | None = None,
     weight: Column | None = None,
-    inference: str | None = None,
+    inference: Inference = "population",
+    cells: Columns | None = None,
+    against: str | None = None,
     prediction: Column | None = None,
+    favorable: str | None = None,
+    baseline: str | None = None,
+    pooling: Pooling = "auto",
+    covariates: Columns | None = None,
+    no_bootstrap: bool = False,
+    small_cells: SmallCells = "hide",
     truth: Column | None = None,
     by: Column | None = None,
     label: Column | None = None,
     label_map: ClassMap | None = None,
-    cells: Sequence[str] | str | None = None,
-    against: str | None = None,
-    favorable: str | None = None,
-    baseline: str | None = None,
-    pooling: str | None = None,
-    covariates: Sequence[str] | str | None = None,
-    no_bootstrap: bool | None = None,
-    small_cells: str | None = None,
-    controls: Sequence[str] | str | None = None,
+    uncoded: Columns | None = None,
+    controls: Columns | None = None,
     cluster: str | None = None,
-    regression: str | None = None,
-    write_scores: str | os.PathLike[str] | bool | None = None,
+    regression: Regression = "linear",
+    write_scores: FilePath | bool | None = None,
+    count: Column | None = None,
+    classes: Sequence[Any] | None = None,
+    columns: Columns | None = None,
+    id: Column | None = None,
+    truth_map: ClassMap | None = None,
+    truth_ethnicity: Column | None = None,
+    truth_exclude: Columns | None = None,
+    only_with_truth: bool = False,
+    skip_missing: bool = False,
+    normalize: bool = False,
+    encoding: Encoding = "auto",
+    delimiter: str | None = None,
+    sheet: str | None = None,
+    max_line: str | int | None = None,
+    batch_rows: int | None = None,
+    report: FilePath | None = None,
+    figures: FilePath | None = None,
+    geometry: FilePath | None = None,
+    geometry_key: Columns | None = None,
+    focus: str | None = None,
+    title: str | None = None,
+    output: FilePath | None = None,
     overwrite: bool = False,
-    **options: Any,
+    seed: int = 0,
+    threads: int | None = None,
+    memory: str | int | None = None,
+    progress: bool | None = None,
 ) -> Disparity:
     """Compares an outcome between classes with every estimator: labels of several rules, weighted, imputed, linear, BIRDiE, bounds.
 
@@ -653,46 +733,43 @@ def disparity(
         outcome_value: the value of the outcome that counts as 1; all others count as 0.
         weight: survey weights: numbers from 0. A column name, or one value per row. Rows without one are left out.
         inference: what the intervals of the weighted estimator are about: the means in the "population" that the people were
-            drawn from (the default), or the means of the people in the "file", of whom only the classes are uncertain.
+            drawn from, or the means of the people in the "file", of whom only the classes are uncertain.
         prediction: a prediction or decision of 0 and 1, or yes and no: also compares its rates of true and false positives,
             given the outcome, in `details["error_rates"]`.
         truth, by: as for `audit`.
-        label, label_map: existing labels to compare with those of the rules, and how their values map to classes.
+        label, label_map, uncoded: existing labels to compare with those of the rules, how their values map to classes, and
+            the values of unlabeled rows. Several columns may be named.
         cells: columns that define cells of similar people, for bounds that need only calibration within cells.
         against: the class to compare the others with. Default: the largest.
         favorable: the favorable value of the outcome, such as "approved": it counts as 1, and rates are also compared by their
             ratio (adverse impact).
         baseline: the class whose rate others are divided by. Default: the highest rate of a class with at least 30 expected
             people.
-        pooling: how BIRDiE combines the groups of `by`: "auto" (the default), "none" or "partial".
+        pooling: how BIRDiE combines the groups of `by`: "auto", "none" or "partial".
         covariates: columns on which the outcome may also depend in BIRDiE, such as an age group; combined with `by`.
         no_bootstrap: skip the bootstrap: BIRDiE then has no standard errors and no intervals.
-        small_cells: "hide" (the default) or "show" estimates with an effective sample size below 5.
+        small_cells: "hide" or "show" estimates with an effective sample size below 5.
         controls: columns to hold constant in regressions of the outcome on class: numbers, or up to 100 categories
             ("county:category" if the categories are numbers). See `Disparity.regressions`.
         cluster: the column of clusters of people whose outcomes are related, for the standard errors of the regressions.
-        regression: "linear" (the default) or "logistic": the model of the outcome given class and controls.
+        regression: "linear" or "logistic": the model of the outcome given class and controls.
         write_scores: scores updated by the outcome (BIRDiE). If the scores are in files: a file for the input with updated
             scores. Otherwise True; `updated_scores` of the result then has them.
-        overwrite: whether to replace the file of `write_scores`.
-        options: options of `label` for reading the table.
+        count, report, figures, output, overwrite: as for `audit`.
+
+    The other options are those of `label`.
     """
-    refuse_unknown("disparity", options, TABLE | {"count"})
+    given = dict(locals())
     names = [controls] if isinstance(controls, str) else list(controls or ())
-    columns = [name.removesuffix(":category") for name in names]
-    named = [outcome, weight, cells, covariates, columns, cluster]
-    given = {"scores": scores, "truth": truth, "by": by, "named": named, **options}
-    source, values = table(given, label=label)
-    values |= {"label_map": label_map, **_outcome(source, outcome, outcome_value, weight, inference, cells, against)}
-    values |= {"prediction": None if prediction is None else source.column("prediction", prediction)}
+    source, values = _read(given, [[name.removesuffix(":category") for name in names], covariates, cluster, prediction])
+    values |= {"label_map": label_map, "uncoded": uncoded, **_outcome(source, given)}
+    values |= {"prediction": None if prediction is None else column(source, "prediction", prediction)}
     values |= {"controls": controls, "cluster": cluster, "regression": regression}
-    values |= {"favorable": favorable, "baseline": baseline, "covariates": covariates}
-    values |= {"pooling": pooling, "no_bootstrap": no_bootstrap, "small_cells": small_cells}
     if write_scores is not None and write_scores is not False:
         if isinstance(source, Files) == (write_scores is True):
             raise ValueError("write_scores: use a path if the scores are in files, otherwise True")
-        values |= {"write_scores": "True" if write_scores is True else os.fspath(write_scores), "force": overwrite}
-    done = run("disparity", source, values, **rest(options, ("threads", "progress")))
+        values |= {"write_scores": "True" if write_scores is True else os.fspath(write_scores)}
+    done = run("disparity", source, values, threads=threads, progress=progress)
     disparity = Disparity(done)
     rows = done.rows()
     if write_scores is True and rows is not None:
@@ -700,22 +777,7 @@ def disparity(
     return disparity
 
 
-def _outcome(
-    source: Input,
-    outcome: Column | None,
-    outcome_value: str | None,
-    weight: Column | None,
-    inference: str | None,
-    cells: Sequence[str] | str | None,
-    against: str | None,
-) -> dict[str, Any]:
-    """Returns the settings of an outcome."""
-    column = None if outcome is None else source.column("outcome", outcome)
-    weights = None if weight is None else source.column("weight", weight)
-    values = {"outcome": column, "outcome_value": outcome_value, "weight": weights, "inference": inference}
-    return {**values, "cells": cells, "against": against}
-
-
+@suggests
 def frontier(
     scores: Any,
     by: Column | None = None,
@@ -723,7 +785,28 @@ def frontier(
     *,
     training_shares: Any = None,
     points: int | None = None,
-    **options: Any,
+    truth: Column | None = None,
+    count: Column | None = None,
+    classes: Sequence[Any] | None = None,
+    columns: Columns | None = None,
+    id: Column | None = None,
+    truth_map: ClassMap | None = None,
+    truth_ethnicity: Column | None = None,
+    truth_exclude: Columns | None = None,
+    only_with_truth: bool = False,
+    skip_missing: bool = False,
+    normalize: bool = False,
+    encoding: Encoding = "auto",
+    delimiter: str | None = None,
+    sheet: str | None = None,
+    max_line: str | int | None = None,
+    batch_rows: int | None = None,
+    output: FilePath | None = None,
+    overwrite: bool = False,
+    seed: int = 0,
+    threads: int | None = None,
+    memory: str | int | None = None,
+    progress: bool | None = None,
 ) -> Frontier:
     """Computes every optimal tradeoff between accuracy and fidelity to the reference, exactly.
 
@@ -735,10 +818,40 @@ def frontier(
     Args:
         scores, by, reference, training_shares: as for `label`.
         points: approximate number of evenly spaced points. Default: all points.
-        options: options of `label` for reading the table.
+        count, output, overwrite: as for `audit`.
+
+    The other options are those of `label`.
     """
-    refuse_unknown("frontier", options, TABLE | {"count"})
-    source, values = table({"scores": scores, "by": by, **options})
+    given = dict(locals())
+    source, values = _read(given)
     values["points"] = points
-    running = rest(options, ("threads", "progress"))
-    return Frontier(run("frontier", source, values, reference=reference, training_shares=training_shares, **running))
+    shares = {"reference": reference, "training_shares": training_shares}
+    return Frontier(run("frontier", source, values, threads=threads, progress=progress, **shares))
+
+
+#: Settings of an outcome that are passed to the job unchanged.
+OUTCOME = (
+    "outcome_value", "inference", "cells", "against", "favorable", "baseline", "pooling", "covariates", "no_bootstrap",
+    "small_cells",
+)  # fmt: skip
+
+
+def _read(given: dict[str, Any], named: Sequence[Any] = ()) -> tuple[Input, dict[str, Any]]:
+    """Returns the table and the settings of its columns, of the report, and of the file of results."""
+    label = given.get("label")
+    others = [given.get("outcome"), given.get("weight"), given.get("cells"), given.get("covariates"), label]
+    source, values = table({**given, "named": [*others, *named]})
+    if label is not None:
+        labels = columns_of(source, "label", label)
+        values["label"] = labels if len(labels) > 1 else labels[0]
+    values |= rest(given, REPORT) | {"output": given["output"], "force": given["overwrite"]}
+    return source, values
+
+
+def _outcome(source: Input, given: dict[str, Any]) -> dict[str, Any]:
+    """Returns the settings of an outcome."""
+    values = rest(given, OUTCOME)
+    for name in ("outcome", "weight"):
+        if given[name] is not None:
+            values[name] = column(source, name, given[name])
+    return values

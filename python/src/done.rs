@@ -4,14 +4,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use apportion_app::labels::LabelColumn;
-use apportion_io::{refuse_overwrite, write_atomically};
 use arrow::array::{ArrayRef, Int16Array, RecordBatch, UInt64Array};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::types::PyType;
 use pyo3_arrow::PyTable;
 
-use crate::jobs::Outcome;
-use crate::names::render;
+use crate::jobs::{Outcome, exception};
 use crate::values;
 
 /// The result of a job.
@@ -29,9 +28,15 @@ pub(crate) struct Done {
     /// Warnings that the result may be misleading.
     #[pyo3(get)]
     warnings: Vec<String>,
+    /// The warning that counts have drifted.
+    #[pyo3(get)]
+    drift: Option<String>,
     /// The classes.
     #[pyo3(get)]
     classes: Vec<String>,
+    /// The labels of each group, if they were requested: name, counts, and targets if there are any.
+    #[pyo3(get)]
+    groups: Vec<(String, Vec<u64>, Option<Vec<u64>>)>,
     columns: Vec<ArrayRef>,
     rows: Vec<RecordBatch>,
     document: Option<apportion_report::Document>,
@@ -40,7 +45,7 @@ pub(crate) struct Done {
 impl Done {
     /// Converts the result of a job and its notices, each with whether it is a warning, to Python.
     pub(crate) fn new(py: Python<'_>, outcome: Outcome, notices: Vec<(bool, String)>) -> PyResult<Done> {
-        let Outcome { result, text, classes, labels, rows, document } = outcome;
+        let Outcome { result, text, classes, labels, groups, drift, rows, document } = outcome;
         let (warnings, notes): (Vec<_>, Vec<_>) = notices.into_iter().partition(|(is_warning, _)| *is_warning);
         let texts = |notices: Vec<(bool, String)>| notices.into_iter().map(|(_, text)| text).collect();
         Ok(Done {
@@ -48,7 +53,9 @@ impl Done {
             text,
             notes: texts(notes),
             warnings: texts(warnings),
+            drift,
             classes,
+            groups: groups.into_iter().map(|own| (own.name, own.counts, own.targets)).collect(),
             columns: labels.into_iter().map(array).collect(),
             rows,
             document,
@@ -82,30 +89,95 @@ impl Done {
 
     /// Returns the report.
     fn document(&self) -> Option<Document> {
-        self.document.clone().map(Document)
+        self.document.clone().map(|document| Document(Content::Complete(document)))
     }
 }
 
+/// The charts of a report: name, heading, and Plotly specification as JSON.
+type Charts = Vec<(String, String, String)>;
+
+/// The files of figures: name and content.
+type Figures = Vec<(String, Vec<u8>)>;
+
 /// A report and its charts.
-#[pyclass(frozen)]
-pub(crate) struct Document(apportion_report::Document);
+#[pyclass(frozen, module = "apportion._native")]
+pub(crate) struct Document(Content);
+
+/// The content of a report.
+enum Content {
+    /// A report that is written on request.
+    Complete(apportion_report::Document),
+    /// A report as it was pickled.
+    Pickled(Parts),
+}
+
+/// What a pickle of a report contains: charts, page, Markdown and figures.
+type Parts = (Charts, String, String, Figures);
 
 #[pymethods]
 impl Document {
+    /// Creates a report from what `__reduce__` returned.
+    #[new]
+    fn new(charts: Charts, page: String, markdown: String, figures: Figures) -> Document {
+        Document(Content::Pickled((charts, page, markdown, figures)))
+    }
+
+    /// Returns the class and its arguments, for pickle.
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> (Bound<'py, PyType>, Parts) {
+        let own = slf.get();
+        (slf.as_any().get_type(), (own.charts(), own.page(), own.markdown(), own.figures()))
+    }
+
+    /// Returns the same report: it never changes.
+    fn __deepcopy__<'py>(slf: Bound<'py, Self>, _memo: &Bound<'_, PyAny>) -> Bound<'py, Self> {
+        slf
+    }
+
     /// Returns the charts: name, heading, and Plotly specification as JSON.
-    fn charts(&self) -> Vec<(String, String, String)> {
-        let chart = |chart: &apportion_report::Chart| {
-            (chart.id.clone(), chart.title.clone(), self.0.specification(chart).to_string())
-        };
-        self.0.charts().map(chart).collect()
+    fn charts(&self) -> Charts {
+        match &self.0 {
+            Content::Complete(document) => {
+                let chart = |chart: &apportion_report::Chart| {
+                    (chart.id.clone(), chart.title.clone(), document.specification(chart).to_string())
+                };
+                document.charts().map(chart).collect()
+            }
+            Content::Pickled((charts, ..)) => charts.clone(),
+        }
     }
 
     /// Writes the report: as Markdown if the extension is `.md`, otherwise as a self-contained page.
-    #[allow(clippy::needless_pass_by_value)] // Python passes values by ownership
     fn write(&self, path: PathBuf, overwrite: bool) -> PyResult<()> {
         let is_markdown = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("md"));
-        let text = if is_markdown { self.0.to_markdown() } else { self.0.to_html() };
-        let written = refuse_overwrite(&path, None, overwrite).and_then(|()| write_atomically(&path, text.as_bytes()));
-        written.map_err(|error| PyValueError::new_err(render(&error.message())))
+        crate::write(path, &if is_markdown { self.markdown() } else { self.page() }, overwrite)
+    }
+
+    /// Writes the data and the specification of every chart to a folder.
+    #[allow(clippy::needless_pass_by_value)] // Python passes values by ownership
+    fn write_figures(&self, folder: PathBuf, overwrite: bool) -> PyResult<()> {
+        apportion_app::report::write_figures(&folder, &self.figures(), overwrite).map_err(|error| exception(&error))
+    }
+}
+
+impl Document {
+    fn page(&self) -> String {
+        match &self.0 {
+            Content::Complete(document) => document.to_html(),
+            Content::Pickled((_, page, ..)) => page.clone(),
+        }
+    }
+
+    fn markdown(&self) -> String {
+        match &self.0 {
+            Content::Complete(document) => document.to_markdown(),
+            Content::Pickled((_, _, markdown, _)) => markdown.clone(),
+        }
+    }
+
+    fn figures(&self) -> Figures {
+        match &self.0 {
+            Content::Complete(document) => document.figures(),
+            Content::Pickled((.., figures)) => figures.clone(),
+        }
     }
 }

@@ -1,26 +1,33 @@
 //! Runs jobs by name: converts values to a request, and the response to a result for Python.
 
-use apportion::text::Message;
+use apportion::text::{Message, Setting};
 use apportion_app::labels::LabelColumn;
 use apportion_app::output::written;
 use apportion_app::reference::SHARES_IN_MEMORY;
+use apportion_app::text::count;
 use apportion_app::report::WrittenReport;
+use apportion_app::labels::GroupLabels;
 use apportion_app::settings::{Job, from_values};
 use apportion_app::summary::drift_warning;
 use apportion_app::{
     Context, Error, Result, apply, audit, calibrate, compare, describe, disparity, explain, export, fit, frontier,
-    label, predict, simulate,
+    label, predict, provenance, reproduce, simulate, tables, verify,
 };
-use apportion_io::{MemoryTable, PlainRows, plain_batch};
+use apportion_io::{MemoryTable, PlainColumn, PlainRows, plain_batch};
 use apportion_report::Document;
 use arrow::array::RecordBatch;
+use pyo3::PyErr;
+use pyo3::exceptions::{
+    PyFileExistsError, PyFileNotFoundError, PyIsADirectoryError, PyNotADirectoryError, PyOSError, PyPermissionError,
+    PyValueError,
+};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::names::{render, render_result};
 
 /// The jobs that Python runs, by name.
-const JOBS: [(&str, Job); 16] = [
+const JOBS: [(&str, Job); 24] = [
     ("label", Job::Label),
     ("audit", Job::Audit),
     ("compare", Job::Compare),
@@ -37,6 +44,14 @@ const JOBS: [(&str, Job); 16] = [
     ("simulate_normal", Job::SimulateNormal),
     ("simulate_categorical", Job::SimulateCategorical),
     ("simulate_worst_case", Job::SimulateWorstCase),
+    ("verify", Job::Verify),
+    ("provenance", Job::Provenance),
+    ("tables_list", Job::TablesList),
+    ("tables_show", Job::TablesShow),
+    ("tables_export", Job::TablesExport),
+    ("tables_import", Job::TablesImport),
+    ("tables_check", Job::TablesCheck),
+    ("reproduce", Job::Reproduce),
 ];
 
 /// The name in messages of a decision in memory.
@@ -64,6 +79,8 @@ pub(crate) struct Input {
     pub(crate) training: Option<MemoryTable>,
     /// A decision as JSON, instead of a file.
     pub(crate) decision: Option<String>,
+    /// Whether to count the labels of each group.
+    pub(crate) with_groups: bool,
 }
 
 /// The result of a job.
@@ -77,6 +94,10 @@ pub(crate) struct Outcome {
     pub(crate) classes: Vec<String>,
     /// Labels of a table in memory.
     pub(crate) labels: Vec<LabelColumn>,
+    /// The labels of each group, if they were requested.
+    pub(crate) groups: Vec<GroupLabels>,
+    /// A warning that counts have drifted, without its prefix.
+    pub(crate) drift: Option<String>,
     /// Generated rows.
     pub(crate) rows: Vec<RecordBatch>,
     /// The report.
@@ -93,8 +114,10 @@ impl Outcome {
     /// notices.
     fn with_text(self, text: impl Into<Message>, all_rows: &str, context: &Context) -> Outcome {
         let text = render_result(&text.into(), all_rows);
-        for warning in text.lines().filter(|line| line.starts_with(WARNING)) {
-            context.warn(warning);
+        for warning in text.lines().filter_map(|line| line.strip_prefix(WARNING)) {
+            if self.drift.as_deref() != Some(warning) {
+                context.warn(warning);
+            }
         }
         Outcome { text, ..self }
     }
@@ -121,6 +144,7 @@ pub(crate) fn run(job: Job, mut values: Map<String, Value>, input: Input, contex
             let mut request: label::Request = from_values(job, values)?;
             (request.table.source.table, request.rule.reference_table) = (input.table, input.shares);
             request.rule.training.training_table = input.training;
+            request.with_groups = input.with_groups;
             labeled(label::run(&request, context)?, context)
         }
         Job::Apply => {
@@ -129,11 +153,9 @@ pub(crate) fn run(job: Job, mut values: Map<String, Value>, input: Input, contex
             (request.decision, request.decision_json) = (DECISION.into(), input.decision);
             let response = apply::run(&request, context)?;
             let result = &response.measured.result;
-            let drift = result.drift.as_ref();
-            if let Some(warning) = drift.and_then(|drift| drift_warning(&response.decision, drift, &result.summary)) {
-                context.warn(warning);
-            }
-            labeled(response, context)
+            let warning = result.drift.as_ref();
+            let warning = warning.and_then(|drift| drift_warning(&response.decision, drift, &result.summary));
+            Ok(Outcome { drift: warning.map(|warning| without_prefix(&warning)), ..labeled(response, context)? })
         }
         Job::Fit => {
             let mut request: fit::Request = from_values(job, values)?;
@@ -163,7 +185,11 @@ pub(crate) fn run(job: Job, mut values: Map<String, Value>, input: Input, contex
             request.decision_json = input.decision;
             request.report.in_memory = true;
             let response = audit::run(&request, context)?;
-            Ok(Outcome::of(&response)?.with_text(response.text(), ".by_group()", context).with_report(response.report))
+            let drifted = response.drifted.as_ref();
+            let drifted = drifted.filter(|own| own.drift.as_ref().is_some_and(|drift| !drift.beyond().is_empty()));
+            let drift = drifted.map(|drifted| without_prefix(&drifted.words));
+            let outcome = Outcome { drift, ..Outcome::of(&response)? };
+            Ok(outcome.with_text(response.text(), ".by_group()", context).with_report(response.report))
         }
         Job::Compare => {
             let mut request: compare::Request = from_values(job, values)?;
@@ -213,15 +239,71 @@ pub(crate) fn run(job: Job, mut values: Map<String, Value>, input: Input, contex
             let rows = response.blocks.iter().map(PlainRows::to_batch).collect::<std::result::Result<_, _>>()?;
             Ok(Outcome { rows, ..Outcome::of(&response)? })
         }
-        other => Err(Error::settings(format!("{other:?} is not available in Python"))),
+        Job::Verify => {
+            let mut request = verify::Request::from_values(values)?;
+            request.reference_table = input.shares;
+            if input.decision.is_some() {
+                (request.decision, request.decision_json) = (Some(DECISION.into()), input.decision);
+            }
+            let response = verify::run(&request, context)?;
+            let text = response.lines().join("\n");
+            Ok(Outcome { text, ..Outcome::of(&response)? })
+        }
+        Job::Provenance => {
+            let request: provenance::show::Request = from_values(job, values)?;
+            Outcome::of(&provenance::show::run(&request, context)?)
+        }
+        Job::TablesList | Job::TablesShow | Job::TablesExport | Job::TablesImport | Job::TablesCheck => {
+            let mut request = tables::Request::from_values(job, values)?;
+            if let tables::Request::Check(check) = &mut request {
+                check.in_memory = input.table;
+            }
+            of_tables(tables::run(&request, context)?, context)
+        }
+        Job::Reproduce => {
+            let request: reproduce::Request = from_values(job, values)?;
+            Outcome::of(&reproduce::run(&request, context)?)
+        }
+        Job::Demo => Err(Error::settings("the demonstration is a command of the program")),
     }
 }
 
 fn labeled(mut response: label::Response, context: &Context) -> Result<Outcome> {
     note_written(&response.paths, context);
+    let repeated = response.measured.result.joint.as_ref().map_or(0, |joint| joint.repeated_keys);
+    if repeated > 0 {
+        let rows = if repeated == 1 { "1 tied row has".into() } else { format!("{} tied rows have", count(repeated)) };
+        let problem = format!("{rows} the same ID as other rows, so the labels depend on the order of the rows. ");
+        context.warn(Message::from(problem) + "Name a column that identifies rows with " + Setting::Id);
+    }
     let outcome = Outcome::of(&response)?;
-    let labels = std::mem::take(&mut response.labels);
-    Ok(Outcome { labels, classes: response.contract.classes, ..outcome }.with_report(response.report))
+    let (labels, groups) = (std::mem::take(&mut response.labels), std::mem::take(&mut response.groups));
+    Ok(Outcome { labels, groups, classes: response.contract.classes, ..outcome }.with_report(response.report))
+}
+
+fn of_tables(response: tables::Response, context: &Context) -> Result<Outcome> {
+    let mut outcome = Outcome::of(&response)?;
+    let (columns, paths, remarks) = match response {
+        tables::Response::Export(own) => (own.columns, own.paths, Vec::new()),
+        tables::Response::Import(own) => (own.columns, own.paths, own.remarks),
+        tables::Response::Check(own) => (Vec::new(), Vec::new(), own.remarks),
+        tables::Response::List(_) | tables::Response::Show(_) => Default::default(),
+    };
+    remarks.iter().for_each(|remark| context.note(remark.as_str()));
+    note_written(&paths, context);
+    outcome.rows = rows_of(columns)?;
+    Ok(outcome)
+}
+
+/// Returns columns as rows; no rows if there are no columns.
+fn rows_of(columns: Vec<PlainColumn>) -> Result<Vec<RecordBatch>> {
+    Ok(if columns.is_empty() { Vec::new() } else { vec![plain_batch(columns)?] })
+}
+
+/// Returns a warning without its prefix.
+fn without_prefix(warning: &Message) -> String {
+    let text = render(warning);
+    text.strip_prefix(WARNING).map_or_else(|| text.clone(), str::to_owned)
 }
 
 fn predicted(request: &predict::Request, context: &Context) -> Result<Outcome> {
@@ -242,6 +324,21 @@ fn predicted(request: &predict::Request, context: &Context) -> Result<Outcome> {
 fn note_written(paths: &[std::path::PathBuf], context: &Context) {
     if !paths.is_empty() {
         context.note(written(paths));
+    }
+}
+
+/// Returns the exception of an error: an `OSError` for missing and existing files and failed system calls.
+pub(crate) fn exception(error: &Error) -> PyErr {
+    use std::io::ErrorKind as Kind;
+    let text = sentence(error);
+    match error.kind() {
+        Some(Kind::NotFound) => PyFileNotFoundError::new_err(text),
+        Some(Kind::AlreadyExists) => PyFileExistsError::new_err(text),
+        Some(Kind::PermissionDenied) => PyPermissionError::new_err(text),
+        Some(Kind::IsADirectory) => PyIsADirectoryError::new_err(text),
+        Some(Kind::NotADirectory) => PyNotADirectoryError::new_err(text),
+        Some(Kind::StorageFull | Kind::FileTooLarge | Kind::QuotaExceeded) => PyOSError::new_err(text),
+        _ => PyValueError::new_err(text),
     }
 }
 

@@ -9,10 +9,11 @@ mod names;
 mod values;
 mod watch;
 
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use apportion_app::{Context, Notice};
-use apportion_io::MemoryTable;
+use apportion_io::{MemoryTable, refuse_overwrite, write_atomically};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -35,6 +36,9 @@ struct Input {
     training: Option<PyTable>,
     #[pyo3(item)]
     decision: Option<String>,
+    /// Whether to count the labels of each group.
+    #[pyo3(item)]
+    groups: bool,
 }
 
 impl Input {
@@ -51,7 +55,7 @@ impl Input {
             table = Some(whole.map_err(|error| PyValueError::new_err(names::render(&error.message())))?);
         }
         let (shares, training) = (self.reference.map(in_memory), self.training.map(in_memory));
-        Ok(jobs::Input { table, shares, training, decision: self.decision })
+        Ok(jobs::Input { table, shares, training, decision: self.decision, with_groups: self.groups })
     }
 }
 
@@ -93,7 +97,7 @@ fn run(
     };
     let work = move || jobs::run(job, values, input, &context);
     let outcome = attend(py, &watch, progress.as_ref(), work)?;
-    let outcome = outcome.map_err(|error| PyValueError::new_err(jobs::sentence(&error)))?;
+    let outcome = outcome.map_err(|error| jobs::exception(&error))?;
     let notices = std::mem::take(&mut *notices.lock().unwrap_or_else(PoisonError::into_inner));
     Done::new(py, outcome, notices)
 }
@@ -106,6 +110,22 @@ fn score_columns(names: Vec<String>) -> Vec<String> {
     found.map(|found| found.scores.columns).unwrap_or_default()
 }
 
+/// Writes text to a file, which is complete or absent.
+#[pyfunction]
+#[allow(clippy::needless_pass_by_value)] // Python passes values by ownership
+fn write(path: PathBuf, text: &str, overwrite: bool) -> PyResult<()> {
+    let written = refuse_overwrite(&path, None, overwrite).and_then(|()| write_atomically(&path, text.as_bytes()));
+    written.map_err(|error| jobs::exception(&error.into()))
+}
+
+/// Returns the settings of a job: keyword, default if there is one, and help.
+#[pyfunction]
+fn settings(job: &str) -> PyResult<Vec<(&'static str, Option<&'static str>, String)>> {
+    let job = jobs::find(job).ok_or_else(|| PyValueError::new_err(format!("unknown job {job:?}")))?;
+    let own = apportion_app::settings::of_job(job).map(|(_, own)| own);
+    Ok(own.map(|own| (names::keyword(own.setting), own.default, names::render(&own.help()))).collect())
+}
+
 /// The functions and classes that the Python package uses.
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -113,5 +133,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Done>()?;
     module.add_class::<Document>()?;
     module.add_function(wrap_pyfunction!(score_columns, module)?)?;
+    module.add_function(wrap_pyfunction!(settings, module)?)?;
+    module.add_function(wrap_pyfunction!(write, module)?)?;
     module.add_function(wrap_pyfunction!(run, module)?)
 }

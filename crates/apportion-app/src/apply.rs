@@ -104,6 +104,7 @@ fn apply(request: &Request, context: &Context) -> Result<Response> {
         provenance,
         paths,
         labels,
+        groups: Vec::new(),
         decision,
         measured,
         report: None,

@@ -1,6 +1,7 @@
 //! The context of a job: receivers of progress and notices, and the threads to use.
 
 use std::fmt;
+use std::num::NonZero;
 use std::sync::Arc;
 
 use apportion::text::{Message, Part, Setting};
@@ -90,9 +91,18 @@ impl Context {
     /// If the system cannot start the threads, or the work fails.
     pub fn install<T: Send>(&self, work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
         let Some(threads) = self.threads else { return work() };
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+        let processors = std::thread::available_parallelism().map_or(1, NonZero::get);
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(pool_size(threads, processors)).build();
         pool.map_err(|error| Error::Threads(error.to_string()))?.install(work)
     }
+}
+
+/// Threads per processor, at most. More threads only wait for each other: a thousand on two processors take seconds to start.
+const THREADS_PER_PROCESSOR: usize = 4;
+
+/// Returns the number of threads to start, of those that were requested.
+fn pool_size(threads: usize, processors: usize) -> usize {
+    threads.min(processors.saturating_mul(THREADS_PER_PROCESSOR))
 }
 
 /// Work of unknown length.
@@ -102,5 +112,19 @@ pub struct Working<'a>(&'a Context);
 impl Drop for Working<'_> {
     fn drop(&mut self) {
         self.0.progress.end();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn threads_are_limited_by_processors() {
+        assert_eq!([1, 2, 8, 9, 1024].map(|threads| pool_size(threads, 2)), [1, 2, 8, 8, 8]);
+        let context = Context { threads: Some(1024), ..Context::default() };
+        let processors = std::thread::available_parallelism().map_or(1, NonZero::get);
+        let started = context.install(|| Ok(rayon::current_num_threads())).unwrap();
+        assert_eq!(started, 1024.min(4 * processors));
     }
 }

@@ -66,6 +66,14 @@ impl Error {
         }
     }
 
+    /// Returns the kind of the system's error, if the problem is a missing or existing file, or a failed system call.
+    pub fn kind(&self) -> Option<std::io::ErrorKind> {
+        match self {
+            Error::Io(error) => error.kind(),
+            _ => None,
+        }
+    }
+
     /// Returns whether the error is in the settings rather than the data.
     pub fn is_usage(&self) -> bool {
         use apportion::Error as Core;

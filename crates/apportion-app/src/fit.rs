@@ -130,6 +130,8 @@ fn fit(request: &Request, context: &Context) -> Result<Response> {
     let (counts, sums) = (result.summary.counts(), result.summary.posterior_sums());
     let by_group = !groups.columns.is_empty();
     let decision = decision.with_fit_info(FitInfo {
+        rule: Some(rule.rule.name().to_owned()),
+        reference: rule.rule.has_reference().then(|| rule.reference_name().to_owned()),
         scores: table.score_columns().to_vec(),
         groups: groups.columns.to_vec(),
         people: scores.people(),

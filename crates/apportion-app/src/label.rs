@@ -10,7 +10,7 @@ use apportion_report::{LabelKind, Study};
 use serde::{Deserialize, Serialize};
 
 use crate::estimated_reference::EstimatedReference;
-use crate::labels::{Assignment, LabelColumn, LabelContract, RuleResult};
+use crate::labels::{Assignment, GroupLabels, LabelColumn, LabelContract, RuleResult};
 use crate::output::{OutputSettings, after_output};
 use crate::provenance::{InputHashes, Provenance, Recorded};
 use crate::report::{ReportSettings, Role, StudyBuilder, WrittenReport, frontier, report_provenance};
@@ -38,6 +38,9 @@ pub struct Request {
     /// Whether to compute the counts of argmax as well, for comparison.
     #[serde(skip)]
     pub with_argmax: bool,
+    /// Whether to count the labels of each group.
+    #[serde(skip)]
+    pub with_groups: bool,
 }
 
 /// Labels, their counts and their certificate.
@@ -62,6 +65,9 @@ pub struct Response {
     /// The labels of a table in memory.
     #[serde(skip)]
     pub labels: Vec<LabelColumn>,
+    /// The labels of each group, if they were requested and there are groups.
+    #[serde(skip)]
+    pub groups: Vec<GroupLabels>,
     /// The decision that made the labels.
     #[serde(skip)]
     pub decision: Decision,
@@ -193,6 +199,7 @@ fn label(request: &Request, context: &Context) -> Result<Response> {
     };
     let contract = result.contract(table.classes(), settings.settings().seed, Some(&decision));
     let labels = if settings.source.is_in_memory() { assignment.columns(&table) } else { Vec::new() };
+    let groups = if request.with_groups { GroupLabels::all(&assignment, &scores, &result) } else { Vec::new() };
     let measured = Measured::new(&table, result, argmax, Aim::of(rule));
     lost_classes::warnings(&measured, rule, settings).into_iter().for_each(|warning| context.warn(warning));
     Ok(Response {
@@ -202,6 +209,7 @@ fn label(request: &Request, context: &Context) -> Result<Response> {
         provenance,
         paths,
         labels,
+        groups,
         decision,
         measured,
         report,

@@ -105,6 +105,42 @@ fn codes(table: &Table, labels: &[Label]) -> LabelColumn {
     LabelColumn::Codes(all.map(|code| code.unwrap_or(-1)).collect())
 }
 
+/// The labels of a group.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GroupLabels {
+    /// The name of the group.
+    pub name: String,
+    /// The number of people with each label, then without a label.
+    pub counts: Vec<u64>,
+    /// The target of each class, if the rule is by group and has targets.
+    pub targets: Option<Vec<u64>>,
+}
+
+impl GroupLabels {
+    /// Counts the labels of every group; if there are several draws, those of the first.
+    pub fn all(assignment: &Assignment, scores: &Scores<'_>, result: &RuleResult) -> Vec<GroupLabels> {
+        let Some(groups) = scores.groups() else { return Vec::new() };
+        let classes = scores.classes().len();
+        let mut counts = vec![vec![0; classes + 1]; groups.names.len()];
+        for (row, &code) in groups.codes.iter().enumerate() {
+            let own = &mut counts[code as usize];
+            match assignment {
+                Assignment::Labels(draws) => own[usize::from(draws[0].values()[row]).min(classes)] += 1,
+                Assignment::People(people) => {
+                    people.row(row).iter().zip(own).for_each(|(people, count)| *count += people);
+                }
+            }
+        }
+        let targets = result.joint.as_ref().map(|joint| &joint.group_targets[..]).unwrap_or_default();
+        let group = |(index, counts): (usize, Vec<u64>)| GroupLabels {
+            name: groups.names[index].clone(),
+            counts,
+            targets: targets.get(index).cloned(),
+        };
+        counts.into_iter().enumerate().map(group).collect()
+    }
+}
+
 /// A sample of the rows that was solved exactly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sample {

@@ -1,5 +1,6 @@
 //! Prevents outputs from overwriting input files, even if overwriting is allowed.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use apportion::text::{Message, Setting};
@@ -81,9 +82,8 @@ pub fn refuse_filled_folder(folder: &Path, force: bool) -> Result<()> {
     if is_empty || force {
         return Ok(());
     }
-    let problem =
-        format!("{}: the folder is not empty; choose another folder, or replace its files with ", folder.display());
-    Err(crate::Error::Data(Message::from(problem) + Setting::Force))
+    let problem = Message::from("the folder is not empty; choose another folder, or replace its files with ");
+    Err(Error::of_kind(ErrorKind::AlreadyExists, folder, problem + Setting::Force).into())
 }
 
 /// Refuses the safe CSV setting if the output is not text.

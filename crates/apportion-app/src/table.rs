@@ -95,6 +95,9 @@ impl TableSettings {
         for remark in table.remarks() {
             context.note(remark);
         }
+        for warning in table.warnings(groups.setting) {
+            context.warn(warning);
+        }
         let warning = table.group_names().and_then(|names| similar_groups::warning(names, groups.setting));
         warning.into_iter().for_each(|warning| context.warn(warning));
         Ok(table)

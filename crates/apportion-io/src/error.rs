@@ -1,6 +1,7 @@
 //! Errors of this crate: the file, row, column and setting as data, and a message.
 
 use std::fmt;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use apportion::text::Message;
@@ -17,6 +18,8 @@ pub enum Error {
         path: PathBuf,
         /// The problem, and how to fix it.
         problem: Message,
+        /// The kind of the system's error, if the problem is a missing or existing file, or a failed system call.
+        kind: Option<ErrorKind>,
     },
     /// A problem with one value.
     Value {
@@ -68,7 +71,20 @@ pub type Result<T> = std::result::Result<T, Error>;
 impl Error {
     /// Returns an error about a file; `problem` is the problem and how to fix it.
     pub fn file(path: &Path, problem: impl Into<Message>) -> Error {
-        Error::File { path: path.to_owned(), problem: problem.into() }
+        Error::File { path: path.to_owned(), problem: problem.into(), kind: None }
+    }
+
+    /// Returns an error about a file with the kind of a system's error, such as a missing or an existing file.
+    pub fn of_kind(kind: ErrorKind, path: &Path, problem: impl Into<Message>) -> Error {
+        Error::File { path: path.to_owned(), problem: problem.into(), kind: Some(kind) }
+    }
+
+    /// Returns the kind of the system's error, if the problem is a missing or existing file, or a failed system call.
+    pub fn kind(&self) -> Option<ErrorKind> {
+        match self {
+            Error::File { kind, .. } => *kind,
+            _ => None,
+        }
     }
 
     /// Returns an error about the settings.
@@ -79,7 +95,7 @@ impl Error {
     /// Returns the sentence, for a front end to render.
     pub fn message(&self) -> Message {
         match self {
-            Error::File { path, problem } => Message::from(format!("{}: ", path.display())) + problem.clone(),
+            Error::File { path, problem, .. } => Message::from(format!("{}: ", path.display())) + problem.clone(),
             Error::Value { path, row, column, problem } => {
                 Message::from(value_prefix(path, *row, Some(column))) + problem.clone()
             }

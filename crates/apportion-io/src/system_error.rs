@@ -41,13 +41,18 @@ impl Error {
             ErrorKind::BrokenPipe => error.to_string().into(),
             _ => format!("{error}; check the path and the disk").into(),
         };
-        Error::file(path, problem)
+        Error::of_kind(error.kind(), path, problem)
     }
 
     /// Returns the error for a file that must not be replaced.
     pub(crate) fn exists(path: &Path) -> Error {
         let problem = "already exists; choose another name, or replace it with ";
-        Error::file(path, Message::from(problem) + Setting::Force)
+        Error::of_kind(std::io::ErrorKind::AlreadyExists, path, Message::from(problem) + Setting::Force)
+    }
+
+    /// Returns the error for a folder of an output that does not exist.
+    pub fn missing_folder(folder: &Path) -> Error {
+        Error::of_kind(std::io::ErrorKind::NotFound, folder, "the folder does not exist; create it first")
     }
 
     /// Returns the error for a complete file that could not be renamed to its final name.

@@ -57,6 +57,12 @@ pub enum UnknownGroups {
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
 pub struct FitInfo {
+    /// The name of the rule, if it is known.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub rule: Option<String>,
+    /// The reference, by its name or file, if the rule has one and it is known.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub reference: Option<String>,
     /// The score columns, in the order of the classes.
     pub scores: Vec<String>,
     /// The columns that define the groups, if there are groups.

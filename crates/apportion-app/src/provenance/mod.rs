@@ -193,7 +193,7 @@ pub fn refuse_missing_folder(path: &Path) -> Result<()> {
     if folder.is_dir() {
         return Ok(());
     }
-    Err(apportion_io::Error::file(folder, "the folder does not exist; create it first").into())
+    Err(apportion_io::Error::missing_folder(folder).into())
 }
 
 fn pretty(value: &impl Serialize) -> Result<String> {

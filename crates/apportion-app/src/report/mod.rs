@@ -206,6 +206,15 @@ impl Report<'_> {
     }
 }
 
+/// Writes the figures of a report to a folder.
+///
+/// # Errors
+/// If the folder contains files and `force` is not set, or contains other files, or cannot be written.
+pub fn write_figures(folder: &Path, files: &[(String, Vec<u8>)], force: bool) -> Result<()> {
+    figures::check(folder, std::iter::empty(), None, force)?;
+    figures::write(folder, files)
+}
+
 /// Returns an error in the outlines.
 fn in_geometry(problem: Message) -> Error {
     Error::Data(Message::from(Setting::Geometry) + ": " + problem)

@@ -21,8 +21,17 @@ pub fn from_values<R: DeserializeOwned>(job: Job, mut values: Map<String, Value>
             *value = normalized.map_err(|problem| in_setting(declaration, problem))?;
         }
     }
+    infer_rule(job, &mut values);
     check_values(job, &values)?;
     serde_json::from_value(values.into()).map_err(|error| Error::settings(error.to_string()))
+}
+
+/// Sets the rule to balance if the weight of accuracy is given without a rule.
+fn infer_rule(job: Job, values: &mut Map<String, Value>) {
+    let is_given = |setting: Setting| values.get(setting.id()).is_some_and(|value| !value.is_null());
+    if find(job, Setting::Rule.id()).is_some() && is_given(Setting::Gamma) && !is_given(Setting::Rule) {
+        values.insert(Setting::Rule.id().into(), RuleName::Balance.name().into());
+    }
 }
 
 /// Checks a request against the declarations of its job.
@@ -81,4 +90,35 @@ fn belongs_to(declaration: &Declaration) -> Error {
         message = message + Setting::Rule.with(rule.name());
     }
     Error::settings(message)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::rule::RuleSettings;
+    use crate::{fit, label};
+
+    fn rule(job: Job, values: Value) -> Result<RuleSettings> {
+        let Value::Object(values) = values else { return Err(Error::settings("no object")) };
+        match job {
+            Job::Fit => from_values::<fit::Request>(job, values).map(|request| request.rule),
+            _ => from_values::<label::Request>(job, values).map(|request| request.rule),
+        }
+    }
+
+    #[test]
+    fn gamma_without_a_rule_means_balance() {
+        for job in [Job::Label, Job::Fit] {
+            let own = rule(job, json!({"gamma": 0.5})).unwrap();
+            assert_eq!((own.rule, own.gamma), (RuleName::Balance, Some(0.5)));
+            assert_eq!(rule(job, json!({"gamma": 0.5, "rule": "learned"})).unwrap().rule, RuleName::Learned);
+            assert_eq!(rule(job, json!({"gamma": null})).unwrap().rule, RuleName::Match);
+            for other in ["match", "argmax", "threshold"] {
+                let refused = rule(job, json!({"gamma": 0.5, "rule": other})).unwrap_err();
+                assert_eq!(refused.message().to_string(), "`gamma` requires rule balance or rule learned");
+            }
+        }
+    }
 }

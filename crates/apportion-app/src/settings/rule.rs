@@ -103,7 +103,12 @@ pub(super) static GROUPS: &[Group] = &[
         heading: "Rule",
         jobs: &[Label, Fit, Verify],
         settings: &[
-            setting(Setting::Rule, Kind::Choice(RULES), "RULE", &[T("How labels are chosen")]).default("match"),
+            setting(
+                Setting::Rule,
+                Kind::Choice(RULES),
+                "RULE",
+                &[T("How labels are chosen [default: match, or balance with "), S(Setting::Gamma), T("]")],
+            ),
             setting(
                 Setting::Gamma,
                 Kind::Gamma,

@@ -21,6 +21,7 @@ use apportion::text::{Message, Setting, counted};
 use apportion::verify::Verifier;
 use apportion_io::{Input, MemoryTable, NoProgress, RowReader, TableStream};
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use self::checks::{Facts, Findings};
 use self::columns::Columns;
@@ -28,8 +29,11 @@ use self::pass::{Pass, located};
 use self::settings::{Kind, LabelSettings};
 use self::stop::{Checked, Stop, differs};
 use crate::decision_file::{self, check_classes};
-use crate::input::Source;
+use crate::input::{Encoding, Source};
 use crate::provenance::{Provenance, Recorded, SavedCertificate, find, holds_metadata};
+use crate::rule::RuleSettings;
+use crate::settings::{self as declared, Job};
+use crate::table::TableSettings;
 use crate::{Context, Error, Result, memory, unknown_groups};
 
 /// The output to verify.
@@ -58,6 +62,69 @@ pub struct Request {
     pub label: Option<String>,
     /// The memory to use, in bytes; a quarter of the machine's memory if not set.
     pub memory: Option<u64>,
+}
+
+/// The settings of the job by id.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Values {
+    #[serde(flatten)]
+    table: TableSettings,
+    #[serde(flatten)]
+    rule: RuleSettings,
+    output: Vec<String>,
+    against: Vec<String>,
+    decision: Option<PathBuf>,
+    provenance: Option<PathBuf>,
+    label: Option<String>,
+    unknown_groups: Option<String>,
+}
+
+impl Request {
+    /// Converts values by setting id to a request, after checking them.
+    ///
+    /// # Errors
+    /// If a setting is unknown, has the wrong type, is out of range, or belongs to another rule.
+    pub fn from_values(values: Map<String, Value>) -> Result<Request> {
+        let is_given = |setting: &Setting| values.get(setting.id()).is_some_and(|value| !value.is_null());
+        let given: BTreeSet<Setting> = Setting::ALL.iter().copied().filter(is_given).collect();
+        let values: Values = declared::from_values(Job::Verify, values)?;
+        let mut settings = Recorded::default();
+        values.table.record(&mut settings);
+        values.rule.record(&mut settings);
+        settings.unknown_groups = values.unknown_groups;
+        let (source, memory) = (values.table.source, values.table.memory);
+        Ok(Request {
+            // Outputs are UTF-8 text with the default separator, and never workbooks.
+            inputs: Source {
+                inputs: values.output,
+                encoding: Encoding::Utf8,
+                delimiter: None,
+                sheet: None,
+                ..source.clone()
+            },
+            against: Source { inputs: values.against, ..source },
+            settings,
+            given,
+            decision: values.decision,
+            provenance: values.provenance,
+            label: values.label,
+            memory,
+            ..Request::default()
+        })
+    }
+}
+
+impl Response {
+    /// Returns the checks as lines of text.
+    pub fn lines(&self) -> Vec<String> {
+        let asked = self.asked.iter().map(|line| format!("options: {line}"));
+        let checks = self.checks.iter().map(|line| format!("verified: {line}"));
+        let remarks = self.remarks.iter().map(|line| format!("note: {line}"));
+        let not_checked = self.not_checked.iter();
+        let not_checked = not_checked.map(|own| format!("not checked: {}, because {}", own.what, own.why));
+        asked.chain(checks).chain(remarks).chain(not_checked).collect()
+    }
 }
 
 /// The checks of an output, up to the first difference.

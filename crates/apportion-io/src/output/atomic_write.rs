@@ -309,7 +309,7 @@ pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<()> {
 /// Returns the folder of a path, which must exist.
 pub(crate) fn folder_of(path: &Path) -> Result<&Path> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    if folder.is_dir() { Ok(folder) } else { Err(Error::file(folder, "the folder does not exist; create it first")) }
+    if folder.is_dir() { Ok(folder) } else { Err(Error::missing_folder(folder)) }
 }
 
 /// Creates a private file in the temporary folder, for the content of a pipe.

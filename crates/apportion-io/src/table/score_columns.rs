@@ -171,6 +171,8 @@ pub struct RecognizedScores {
     pub tool: String,
     /// Whether the classes have plain names instead of the tool's own: white for `pred.whi`.
     pub renamed: bool,
+    /// The prefixes of other sets of score columns, which are not used.
+    pub others: Vec<String>,
 }
 
 /// Returns whether two column names are the same, ignoring case and treating dots and spaces as
@@ -189,7 +191,11 @@ pub(crate) fn normalize_name(name: &str) -> String {
 pub fn find_scores(names: &[String]) -> Result<Option<RecognizedScores>> {
     let normalized: Vec<String> = names.iter().map(|name| normalize_name(name)).collect();
     let found = by_prefix(names, &normalized, "p_", "apportion").or_else(|| by_convention(names, &normalized));
-    found.map_or_else(|| by_classes(names, &normalized), |found| Ok(Some(found)))
+    let Some(mut found) = found else { return by_classes(names, &normalized) };
+    let unused: Vec<String> =
+        names.iter().filter(|name| !found.scores.columns.contains(name)).map(|name| normalize_name(name)).collect();
+    found.others = class_prefixes(&unused).into_iter().map(str::to_owned).collect();
+    Ok(Some(found))
 }
 
 /// Returns the plain name of a class that tools abbreviate: white for `whi`.
@@ -204,7 +210,7 @@ pub(crate) fn plain_class(name: &str) -> Option<&'static str> {
 fn by_prefix(names: &[String], normalized: &[String], prefix: &str, tool: &str) -> Option<RecognizedScores> {
     let class_of = |name: &str| name.strip_prefix(prefix).filter(|class| !class.is_empty()).map(str::to_owned);
     let scores = ScoreColumns::collect(names, normalized, class_of);
-    (scores.columns.len() > 1).then(|| RecognizedScores { scores, tool: tool.into(), renamed: false })
+    (scores.columns.len() > 1).then(|| RecognizedScores { scores, tool: tool.into(), renamed: false, others: Vec::new() })
 }
 
 /// Returns the columns of the known tool that matches best.
@@ -233,31 +239,24 @@ fn by_convention(names: &[String], normalized: &[String]) -> Option<RecognizedSc
         return None;
     }
     let scores = ScoreColumns::collect(names, normalized, |name| class_of(best, name));
-    Some(RecognizedScores { scores, tool: best.tool.into(), renamed: best.renamed })
+    Some(RecognizedScores { scores, tool: best.tool.into(), renamed: best.renamed, others: Vec::new() })
 }
 
 /// Returns the columns whose name is a class without a prefix.
 fn without_prefix(names: &[String], normalized: &[String]) -> RecognizedScores {
     let class_of = |name: &str| CLASSES.contains(&name).then(|| name.to_owned());
     let scores = ScoreColumns::collect(names, normalized, class_of);
-    RecognizedScores { scores, tool: "a tool with bare classes".into(), renamed: false }
+    RecognizedScores { scores, tool: "a tool with bare classes".into(), renamed: false, others: Vec::new() }
 }
 
 /// Returns the columns with known classes after a common prefix.
 fn by_classes(names: &[String], normalized: &[String]) -> Result<Option<RecognizedScores>> {
-    let mut prefixes: Vec<(&str, usize)> = Vec::new();
-    for (prefix, _) in normalized.iter().filter_map(|name| split_known_class(name)) {
-        match prefixes.iter_mut().find(|(other, _)| *other == prefix) {
-            Some((_, classes)) => *classes += 1,
-            None => prefixes.push((prefix, 1)),
-        }
-    }
-    prefixes.retain(|(prefix, classes)| *classes >= MIN_CLASSES && !NON_SCORE_PREFIXES.contains(prefix));
+    let prefixes = class_prefixes(normalized);
     let prefix = match prefixes[..] {
         [] => return Ok(None),
-        [(prefix, _)] => prefix,
+        [prefix] => prefix,
         _ => {
-            let sets = prefixes.iter().map(|(prefix, _)| format!("{prefix}*")).collect::<Vec<_>>();
+            let sets = prefixes.iter().map(|prefix| format!("{prefix}*")).collect::<Vec<_>>();
             let (sets, first) = (sets.join(" and "), sets[0].as_str());
             let problem = Message::from(format!("there are several sets of score columns, {sets}; choose one with "))
                 + Setting::Scores;
@@ -271,7 +270,21 @@ fn by_classes(names: &[String], normalized: &[String]) -> Result<Option<Recogniz
     let scores = ScoreColumns::collect(names, normalized, class_of);
     let cells = normalized.iter().any(|name| name.starts_with("vf_"));
     let tool = if cells { "Greengard and Gelman, " } else { "a tool with the prefix " };
-    Ok(Some(RecognizedScores { scores, tool: format!("{tool}{prefix}*"), renamed: false }))
+    let tool = format!("{tool}{prefix}*");
+    Ok(Some(RecognizedScores { scores, tool, renamed: false, others: Vec::new() }))
+}
+
+/// Returns the prefixes of at least three known classes, in the order of the columns.
+fn class_prefixes(normalized: &[String]) -> Vec<&str> {
+    let mut prefixes: Vec<(&str, usize)> = Vec::new();
+    for (prefix, _) in normalized.iter().filter_map(|name| split_known_class(name)) {
+        match prefixes.iter_mut().find(|(other, _)| *other == prefix) {
+            Some((_, classes)) => *classes += 1,
+            None => prefixes.push((prefix, 1)),
+        }
+    }
+    prefixes.retain(|(prefix, classes)| *classes >= MIN_CLASSES && !NON_SCORE_PREFIXES.contains(prefix));
+    prefixes.into_iter().map(|(prefix, _)| prefix).collect()
 }
 
 /// Splits a column name into a prefix and the longest known class: `x_nh_white` into `x_` and
@@ -414,6 +427,15 @@ mod tests {
     fn check(columns: &str, tool: &str, classes: &str) {
         let found = found(columns);
         assert_eq!((found.tool.as_str(), found.scores.classes.join(" ").as_str()), (tool, classes), "{columns}");
+    }
+
+    #[test]
+    fn other_sets_of_scores_are_reported() {
+        let columns = "id p_white p_black p_other bisg_white bisg_black bisg_other n_white n_black n_other truth_white";
+        let found = found(columns);
+        assert_eq!(found.scores.columns, ["p_white", "p_black", "p_other"]);
+        assert_eq!(found.others, ["bisg_"]);
+        assert!(super::find_scores(&split("p_white p_black p_other race")).unwrap().unwrap().others.is_empty());
     }
 
     #[test]

@@ -332,6 +332,32 @@ impl Table {
         }
     }
 
+    /// Returns warnings that the columns may not be those that were meant: several sets of scores, and rows without a
+    /// group; `setting` names the columns of the groups.
+    pub fn warnings(&self, setting: Setting) -> Vec<Message> {
+        let mut warnings = Vec::new();
+        if let Some(others) = self.recognized.as_ref().map(|own| &own.others).filter(|others| !others.is_empty()) {
+            let used = self.columns.columns.join(", ");
+            let other = others.iter().map(|prefix| format!("{prefix}*")).collect::<Vec<_>>().join(", ");
+            let problem = format!("there are several sets of score columns: {used} are used, and {other} are not. ");
+            warnings.push(Message::from(problem) + "Choose a set with " + Setting::Scores);
+        }
+        if let Some(groups) = &self.groups {
+            let is_missing: Vec<bool> =
+                groups.values.iter().map(|values| values.iter().any(|value| value.trim().is_empty())).collect();
+            let missing = match is_missing.contains(&true) {
+                true => groups.ids.iter().filter(|&&id| is_missing[id as usize]).count() as u64,
+                false => 0,
+            };
+            if missing > 0 {
+                let rows = if missing == 1 { "1 row has".into() } else { format!("{} rows have", count(missing)) };
+                let problem = Message::from(format!("{rows} no value in the columns of ")) + setting;
+                warnings.push(problem + ", and form groups of their own. Fill in the values, or leave these rows out");
+            }
+        }
+        warnings
+    }
+
     /// Returns notes on excluded rows, rows without truth or ID, and scores that do not fit in
     /// memory.
     pub fn remarks(&self) -> Vec<Message> {
