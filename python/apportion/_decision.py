@@ -32,7 +32,7 @@ from ._options import (
     suggests,
 )
 from ._run import run
-from ._tables import RULE, RUNNING, outputs, rest, table, written
+from ._tables import RUNNING, outputs, rest, rule as settings_of_rule, table, written
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -401,7 +401,7 @@ def fit(
     """
     given = dict(locals())
     source, values = table(given)
-    values |= rest(given, RULE) | {"output": output, "force": overwrite} | rest(given, ("provenance", "no_provenance"))
+    values |= settings_of_rule(given) | {"output": output, "force": overwrite} | rest(given, ("provenance", "no_provenance"))
     return Decision(run("fit", source, values, **rest(given, RUNNING)).result)
 
 

@@ -26,7 +26,7 @@ from ._options import (
 )
 from ._results import Result, Row
 from ._run import run
-from ._tables import FILES, RULE, rest
+from ._tables import FILES, rest, rule as settings_of_rule
 
 
 class Verification(Result):
@@ -145,7 +145,7 @@ def verify(
     given = dict(locals())
     names = ("by", "nested", "classes", "id", "count", "truth", "label", "memory", "provenance", "unknown_groups", "seed")
     reading = ("truth_map", "truth_ethnicity", "truth_exclude", "only_with_truth", "skip_missing", "normalize")
-    values = {**rest(given, (*names, *reading, *RULE, *FILES)), "scores": columns}
+    values = {**rest(given, (*names, *reading, *FILES)), **settings_of_rule(given), "scores": columns}
     values |= {"output": _paths(output), "against": _paths(against)}
     is_decision = isinstance(decision, Decision)
     if not is_decision:

@@ -144,9 +144,9 @@ class Array(Input):
     def named(self, given: Any) -> Any:
         """Converts labels that are column indices, as returned by `label`, to classes; −1 is unlabeled."""
         names = self.columns
-        if getattr(getattr(given, "dtype", None), "kind", "") != "i" or not _go_by_place(self.classes):
+        codes = _codes(given, names)
+        if codes is None or not _go_by_place(self.classes):
             return given
-        codes = np.asarray(given)
         if codes.size and not (-1 <= codes.min() and codes.max() < len(names)):
             return given
         return _dictionary(codes, names)
@@ -338,6 +338,17 @@ def _is_plain_number(kind: Any) -> bool:
 def _is_whole(column: Any) -> bool:
     """Returns whether a float column has only whole numbers: pandas converts integers with missing values to floats."""
     return isinstance(column.dtype, np.dtype) and column.dtype.kind == "f" and _is_whole_array(column)
+
+
+def _codes(given: Any, names: list[str]) -> np.ndarray | None:
+    """Returns column indices given as whole numbers of any type or a list of them, or for two classes as booleans."""
+    if isinstance(given, (list, tuple)) and len(given) > 0 and all(isinstance(code, (int, np.integer)) for code in given):
+        given = np.array(given)
+    kind = getattr(getattr(given, "dtype", None), "kind", "")
+    if kind not in ("i", "u") and not (kind == "b" and len(names) == 2):
+        return None
+    codes = np.asarray(given)
+    return codes.astype(np.int64) if codes.ndim == 1 else None
 
 
 def _go_by_place(classes: Sequence[Any] | None) -> bool:

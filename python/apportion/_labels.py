@@ -32,7 +32,7 @@ from ._options import (
 )
 from ._results import Result, Row, columns_of_text
 from ._run import run
-from ._tables import REPORT, RULE, RUNNING, outputs, rest, table, written
+from ._tables import REPORT, RUNNING, outputs, rest, rule, table, written
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -699,7 +699,7 @@ def allot(
 def _run_label(given: dict[str, Any], *, groups: bool = False) -> tuple[Input, _native.Done]:
     """Runs the job `label`."""
     source, values = table(given)
-    values |= rest(given, RULE) | rest(given, REPORT) | outputs(source, given)
+    values |= rule(given) | rest(given, REPORT) | outputs(source, given)
     return source, run("label", source, values, groups=groups, **rest(given, RUNNING))
 
 

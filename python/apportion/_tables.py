@@ -94,9 +94,10 @@ def columns(source: Input, what: str, given: Any) -> list[str]:
     are_names = all(_same(name) in known for name in given)
     are_values = len(given) == source.rows
     if are_names and are_values and not isinstance(given, tuple):
+        way = repr(given[0]) if len(given) == 1 else "tuple([…])"
         raise ValueError(
             f"{what}: the list has one entry per row, and all entries are names of columns. For one value per row, use "
-            f"{what}=numpy.array([…]); for columns, use {what}=tuple([…])"
+            f"{what}=numpy.array([…]); for columns, use {what}={way}"
         )
     if are_names:
         return list(given)
@@ -125,6 +126,23 @@ def outputs(source: Input, given: Mapping[str, Any], what: str = "labels", file:
         if given.get(option):
             raise ValueError(f"{option}: it is only for scores in files; {what} of scores in memory are returned")
     return values
+
+
+def rule(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the settings of the rule. Numbers by class may be a Series, and 0.3 in single precision is 0.3."""
+    values = rest(given, RULE)
+    for name in ("at", "at_least", "at_most"):
+        by_class: Any = values.get(name)
+        if hasattr(by_class, "to_dict"):
+            by_class = by_class.to_dict()
+        if isinstance(by_class, Mapping):
+            values[name] = {own: _in_double(number) for own, number in by_class.items()}
+    return values
+
+
+def _in_double(number: Any) -> Any:
+    """Returns a number of single precision as the same decimal number in double precision."""
+    return float(str(number)) if type(number).__name__ in ("float32", "float16") else number
 
 
 def written(given: Mapping[str, Any]) -> Path:

@@ -54,7 +54,7 @@ def export(table: str, *, output: FilePath | None = None, overwrite: bool = Fals
 
     >>> from apportion import tables
     >>> tables.export("states-2020").column_names[:3]
-    ['state', 'n_white', 'n_black']
+    ['state_fips', 'n_white', 'n_black']
 
     Args:
         table: the name of the table.

@@ -17,13 +17,16 @@ def labels_of_an_array(scores: np.ndarray) -> np.ndarray:
 def a_proof(scores: np.ndarray) -> float:
     solution: apportion.Solution = apportion.solve(scores, "match", reference={"0": 0.5, "1": 0.5})
     counts: dict[str, int] = solution.counts
-    assert solution.certificate is not None and sum(counts.values()) == len(scores)
-    return float(solution.certificate["gap"])
+    certificate: apportion.Certificate | None = solution.certificate
+    assert certificate is not None and certificate.proved and sum(counts.values()) == len(scores)
+    return float(certificate["gap"])
 
 
 def a_decision(scores: np.ndarray) -> str:
     decision: apportion.Decision = apportion.Decision.from_json(apportion.fit(scores, rule="match").to_json())
-    decision.apply(scores)
+    labels, result = decision.apply(scores, stats=True)
+    same: np.ndarray = labels
+    assert sum(result.counts.values()) == len(same)
     names: list[str] = decision.classes
     return decision.to_sql("duckdb", columns=[f"p_{name}" for name in names])
 

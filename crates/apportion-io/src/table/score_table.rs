@@ -350,9 +350,14 @@ impl Table {
                 false => 0,
             };
             if missing > 0 {
-                let rows = if missing == 1 { "1 row has".into() } else { format!("{} rows have", count(missing)) };
-                let problem = Message::from(format!("{rows} no value in the columns of ")) + setting;
-                warnings.push(problem + ", and form groups of their own. Fill in the values, or leave these rows out");
+                let (rows, form) = match missing {
+                    1 => ("1 row has".to_owned(), ", and forms a group of its own. Fill in the value, or leave the row out"),
+                    rows => (
+                        format!("{} rows have", count(rows)),
+                        ", and form groups of their own. Fill in the values, or leave these rows out",
+                    ),
+                };
+                warnings.push(Message::from(format!("{rows} no value in the columns of ")) + setting + form);
             }
         }
         warnings
