@@ -122,10 +122,10 @@ def verify(
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     scores = os.path.join(folder, "scores.parquet")
     ...     pyarrow.parquet.write_table(apportion.simulate_voters(1000, seed=1), scores)
-    ...     labels = apportion.label(scores, output=os.path.join(folder, "labels.parquet"), by="county")
+    ...     labels = apportion.label(scores, output=os.path.join(folder, "labels.parquet"), id="id")
     ...     verification = apportion.verify(labels, scores)
-    ...     verification.verified, len(verification) > 3, apportion.provenance(labels)["options"]["by"]
-    (True, True, ['county'])
+    ...     verification.verified, len(verification) > 3, apportion.provenance(labels)["options"]["id"]
+    (True, True, 'id')
 
     Args:
         output: the file or folder that `label` or `Decision.apply` wrote.

@@ -344,8 +344,8 @@ def label(
         at: threshold: minimum score of a label; or {"black": 0.5, None: 0.8} for one class and all others. Default: 0.8.
         k: top-k: number of most likely classes to draw among. Default: 2.
         coverage: match, balance: label only this share of the rows.
-        at_least, at_most: match, balance: bounds on the count of a class, {"black": 2000}, or on its share, {"black": 0.2}. To
-            meet them, rows are taken from the classes where this costs the least accuracy. A small class can lose all of its
+        at_least, at_most: match, balance: bounds on the count of a class, {"black": 2000}, or on its share, {"black": 0.2}: a
+            whole number is a count, a number with a decimal point a share (1 is one person, 1.0 everyone). To meet them, rows are taken from the classes where this costs the least accuracy. A small class can lose all of its
             labels; a warning says so.
         tolerance: balance: maximum difference of every share from the reference (0.01 is one point).
         nested: match: columns of nested groups, the largest first.

@@ -29,7 +29,7 @@ def simulate_normal(
     Args:
         rows: number of people.
         variance: variance of the noise of each coordinate. The smaller it is, the more certain the scores.
-        prior: class shares. Default: those of the paper.
+        prior: class shares. Default: those of the paper, 0.5, 0.25, 0.125, 0.0625, 0.03125, 0.03125.
         seed: random seed.
         single: whether scores are in single precision.
     """

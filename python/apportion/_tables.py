@@ -9,6 +9,8 @@ from typing import Any
 
 from ._frames import Files, Input, _same, as_input
 
+#: Maximum number of classes.
+MAX_CLASSES = 250
 #: Options for reading files, passed to the job unchanged.
 FILES = ("encoding", "delimiter", "sheet", "max_line", "batch_rows")
 #: Options for reading the table, passed to the job unchanged.
@@ -40,6 +42,8 @@ def table(given: dict[str, Any], label: Any = None) -> tuple[Input, dict[str, An
     elif names is not None:
         names = [str(name) for name in names]
     source = as_input(given["scores"], given.get("classes"), names, named)
+    if source.matrix is not None and len(source.matrix[0]) > MAX_CLASSES:
+        raise ValueError(f"scores: {len(source.matrix[0]):,} columns, but at most {MAX_CLASSES} classes are supported")
     if names is None:
         source.list_all_columns()
     values: dict[str, Any] = {name: given[name] for name in READING if name in given}
@@ -101,7 +105,7 @@ def columns(source: Input, what: str, given: Any) -> list[str]:
         )
     if are_names:
         return list(given)
-    if not are_values and len(given) < max(source.rows, 10):
+    if not are_values and len(given) < max(source.rows, 10) and len(set(given)) == len(given):
         for name in given:
             source.refuse_unknown(what, name)
     return [source.column(what, given)]

@@ -651,8 +651,8 @@ def compare(
     Args:
         scores: as for `label`.
         truth, by: as for `audit`.
-        label, label_map, uncoded: existing labels to compare with the rules, how their values map to classes, and the values
-            of unlabeled rows.
+        label, label_map: existing labels to compare with the rules, and how their values map to classes.
+        uncoded: the values of unlabeled rows. Default: "Uncoded=keep".
         batch: also solve match and balance in random batches of this size, to show the loss.
         outcome, count, report, figures, output, overwrite: as for `audit`.
 
@@ -737,8 +737,9 @@ def disparity(
         prediction: a prediction or decision of 0 and 1, or yes and no: also compares its rates of true and false positives,
             given the outcome, in `details["error_rates"]`.
         truth, by: as for `audit`.
-        label, label_map, uncoded: existing labels to compare with those of the rules, how their values map to classes, and
-            the values of unlabeled rows. Several columns may be named.
+        label, label_map: existing labels to compare with those of the rules, and how their values map to classes. Several
+            columns may be named.
+        uncoded: the values of unlabeled rows. Default: "Uncoded=keep".
         cells: columns that define cells of similar people, for bounds that need only calibration within cells.
         against: the class to compare the others with. Default: the largest.
         favorable: the favorable value of the outcome, such as "approved": it counts as 1, and rates are also compared by their

@@ -44,7 +44,7 @@ FRAME = pd.DataFrame({"p_a": [0.6, 0.7, 0.9], "p_b": [0.4, 0.3, 0.1]})
         (GOOD, {"by": [["x"], ["y"], ["z"]]}, ValueError, "by: values must not be lists or mappings"),
         (GOOD, {"by": np.zeros((3, 2))}, ValueError, r"by of shape \(3, 2\)"),
         (GOOD, {"gamma": 2, "rule": "balance"}, ValueError, "it must be 0, or from 0.001 to 1"),
-        (GOOD, {"gamma": 0.5}, ValueError, "gamma requires rule balance"),
+        (GOOD, {"gamma": 0.5, "rule": "match"}, ValueError, "gamma requires rule balance"),
         (GOOD, {"classes": ["a"]}, ValueError, "classes: 1 names for 2 columns"),
         (GOOD, {"classes": ["a", "a"]}, ValueError, 'two columns are named "a"'),
         (GOOD, {"columns": ["a"]}, ValueError, "an array has no column names"),
@@ -111,11 +111,11 @@ def test_messages_speak_python() -> None:
         apportion.compare(GOOD, reference="uniform")
     with pytest.raises(ValueError, match="labels of scores in memory are returned"):
         apportion.fit(GOOD).apply(GOOD, output="x.csv")
-    with pytest.raises(TypeError, match="read the file"):
+    with pytest.raises(TypeError, match="read a file with Decision.load"):
         apportion.Decision.from_json(Path("decision.json"))  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="draws: it must be a whole number"):
         apportion.draw(GOOD, 0)
-    with pytest.raises(TypeError, match="draw: it supports only scores in memory; read the file first"):
+    with pytest.raises(ValueError, match="output: scores in files require an output file"):
         apportion.draw(__file__, 2)
 
 

@@ -29,11 +29,11 @@ def people() -> pa.Table:
 def results(people: pa.Table) -> dict[str, Any]:
     labels = apportion.label(people, "argmax")
     return {
-        "audit": apportion.audit(people, labels, truth="race", by="county"),
+        "audit": apportion.audit(people, labels, truth="race", by="party"),
         "compare": apportion.compare(people, truth="race"),
         "frontier": apportion.frontier(people, points=20),
         "disparity": apportion.disparity(people, "voted", no_bootstrap=True),
-        "solution": apportion.solve(people, by="county"),
+        "solution": apportion.solve(people, by="party"),
         "description": apportion.describe(people),
         "explanation": apportion.explain(people, row=1),
     }
@@ -87,15 +87,15 @@ def test_notebooks_show_all_that_print_shows(results: dict[str, Any], name: str)
 
 
 def test_a_solution_has_the_counts_of_groups(people: pa.Table) -> None:
-    solution = apportion.solve(people, by="county", at_most={"white": 400})
+    solution = apportion.solve(people, by="party", at_most={"white": 400})
     table = solution.by_group().to_pandas()
-    told = pd.DataFrame({"group": people["county"].to_pylist(), "class": solution.labels.to_pylist()})
+    told = pd.DataFrame({"group": people["party"].to_pylist(), "class": solution.labels.to_pylist()})
     counted = told.groupby(["group", "class"]).size()
     own = table.set_index(["group", "class"])["labels"]
     assert own[own > 0].to_dict() == counted.to_dict() and own.sum() == len(people)
-    free = apportion.solve(people, by="county").by_group().to_pandas()
+    free = apportion.solve(people, by="party").by_group().to_pandas()
     assert (free["labels"] == free["target"]).all() and free["labels"].sum() == len(people)
-    threshold = apportion.solve(people, "threshold", by="county")
+    threshold = apportion.solve(people, "threshold", by="party")
     groups = threshold.by_group().to_pandas()
     assert groups["target"].isna().all()
     assert groups[groups["class"].isna()]["labels"].sum() == threshold.labels.null_count
@@ -119,9 +119,9 @@ def test_solutions_are_equal_if_their_labels_are() -> None:
 
 
 def test_decisions_say_what_they_are(people: pa.Table, tmp_path: Path) -> None:
-    decision = apportion.fit(people, by="county", gamma=0.5, reference="uniform")
-    assert (decision.rule, decision.reference, decision.by) == ("balance", "uniform", ["county"])
-    assert decision.groups == sorted(set(people["county"].to_pylist())) and set(decision.prices) == set(decision.groups)
+    decision = apportion.fit(people, by="party", gamma=0.5, reference="uniform")
+    assert (decision.rule, decision.reference, decision.by) == ("balance", "uniform", ["party"])
+    assert decision.groups == sorted(set(people["party"].to_pylist())) and set(decision.prices) == set(decision.groups)
     shown = repr(decision)
     assert "rule='balance'" in shown and f"({len(decision.groups)} groups)" in shown and "fitted to 600 people" in shown
     path = decision.save(tmp_path / "decision.json")
