@@ -49,7 +49,7 @@ def table(given: dict[str, Any], label: Any = None) -> tuple[Input, dict[str, An
     values: dict[str, Any] = {name: given[name] for name in READING if name in given}
     values["scores"] = names
     for name in names or []:
-        if source.matrix is None:
+        if source.matrix is None and not name.endswith("*"):  # a prefix
             source.refuse_unknown("columns", name)
     if names is None and getattr(source, "are_numbers", False):
         # A frame made from an array: all of its columns are scores.
@@ -128,7 +128,8 @@ def outputs(source: Input, given: Mapping[str, Any], what: str = "labels", file:
         return values | rest(given, OUTPUT)
     for option in ("output", *OUTPUT):
         if given.get(option):
-            raise ValueError(f"{option}: it is only for scores in files; {what} of scores in memory are returned")
+            data = source.names[0]
+            raise ValueError(f"{option}: it is only for {data} in files; {what} of {data} in memory are returned")
     return values
 
 
