@@ -91,8 +91,8 @@ def test_gamma_without_a_rule_means_balance(path: Path, tmp_path: Path) -> None:
 
 def test_bounds_are_numbers_of_any_type() -> None:
     scores = np.tile([[0.8, 0.2]], (3000, 1))
-    for bounds in ({"1": 0.3}, {"1": np.float32(0.3)}, pd.Series({"1": 0.3}), {"1": "30%"}, {"1": 900}):
-        assert apportion.solve(scores, at_least=bounds).counts["1"] == 900  # type: ignore[arg-type]
+    for bounds in ({1: 0.3}, {"1": np.float32(0.3)}, pd.Series({"1": 0.3}), {"1": "30%"}, {1: 900}):
+        assert apportion.solve(scores, at_least=bounds).counts[1] == 900  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

@@ -63,7 +63,7 @@ def test_every_kind_of_table_has_the_same_labels(voters_path: Path, voters: pa.T
     relation = duckdb.sql(f"from '{voters_path}'")
     labeled = apportion.label(relation, id="id", by="county")
     assert isinstance(labeled, duckdb.DuckDBPyRelation)
-    assert [row[0] for row in labeled.fetchall()] == told
+    assert dict(labeled.fetchall()) == dict(zip(voters["id"].to_pylist(), told, strict=True))
     classes = ["white", "black", "hispanic", "asian", "aian", "other"]
     beside = {"id": frame["id"], "by": frame["county"], "classes": classes}
     assert apportion.label(scores, **beside).tolist() == told

@@ -211,7 +211,7 @@ def test_groups_and_weights_are_routed() -> None:
     region, weights = np.array(["n", "s", "e"] * 300), np.tile([1.0, 1.1], 450)
     with config_context(enable_metadata_routing=True):
         inner = LogisticRegression().set_fit_request(sample_weight=True)
-        model = ApportionedClassifier(inner).set_fit_request(by=True).set_predict_request(by=True).set_score_request(by=True, sample_weight=False)
+        model = ApportionedClassifier(inner).set_fit_request(by=True).set_predict_request(by=True).set_score_request(by=True, sample_weight=True)
         scaler = StandardScaler().set_fit_request(sample_weight=False)
         pipeline = make_pipeline(scaler, model)
         pipeline.fit(X, y, by=region, sample_weight=weights)
