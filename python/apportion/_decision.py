@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from . import _native
-from ._frames import Array, Files, Input
+from ._frames import Array, Files, Input, class_names
 from ._labels import Solution, solution_of
 from ._options import (
     ApplyOptions,
@@ -242,7 +242,7 @@ class Decision:
         >>> decision = apportion.fit([[0.6, 0.4], [0.7, 0.3], [0.9, 0.1], [0.8, 0.2]])
         >>> labels, result = decision.apply([[0.6, 0.4], [0.95, 0.05]], stats=True)
         >>> labels, result.counts, result.drift["beyond"]
-        (array([1, 0]), {'0': 1, '1': 1}, False)
+        (array([1, 0]), {0: 1, 1: 1}, False)
 
         Args:
             scores: as for `label`.
@@ -262,22 +262,24 @@ class Decision:
         if classes is None and not _has_columns(scores):
             given["classes"] = self.classes
         source, values = table(given)
-        if source.matrix is not None and by is None and self.by:
+        if isinstance(source, Array) and by is None and self.by:
             raise ValueError("by: the decision was fitted by groups; give the group of each row with by=…")
         values |= {"unknown_groups": unknown_groups} | outputs(source, given)
         values.pop("seed", None)
         done = run("apply", source, values, decision=self._text, threads=threads, progress=progress)
         labels = self._labels(source, done, given, classes, name)
-        return (labels, solution_of(labels, done)) if stats else labels
+        return (labels, solution_of(labels, done, source)) if stats else labels
 
     def _labels(
         self, source: Input, done: _native.Done, given: dict[str, Any], classes: Sequence[Any] | None, name: str
     ) -> Any:
         if isinstance(source, Files):
             return written(given)
-        by_place = self.classes == [str(place) for place in range(len(self.classes))]
-        if isinstance(source, Array) and (given["codes"] or classes is None and by_place):
+        places = range(len(self.classes))
+        by_place = classes is None and self.classes == [str(place) for place in places]
+        if isinstance(source, Array) and (given["codes"] or by_place):
             source.classes = None  # labels are column indices, even if the classes have names
+            source.class_names = class_names(places) if by_place else {}
         return source.give(done.columns().column(0).chunk(0).to_numpy(), done.classes, name)
 
     @suggests

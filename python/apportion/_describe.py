@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from . import _native
-from ._frames import Files, as_input
+from ._frames import Array, Files, as_input, column_names
 from ._options import Encoding, suggests
 from ._results import Result, Row, table, text
 from ._run import run
@@ -86,9 +86,8 @@ def describe(
         A `Description`.
     """
     # All columns, also those that are not scores.
-    names = [str(name) for name in getattr(data, "columns", ()) if isinstance(name, str)]
-    source = as_input(data, named=[names])
-    if source.matrix is not None:
+    source = as_input(data, named=[column_names(data)])
+    if isinstance(source, Array):
         raise TypeError("data: it must have column names, so it must be a frame or a file, not an array")
     values = {"encoding": encoding, "delimiter": delimiter, "sheet": sheet, "max_line": max_line, "batch_rows": batch_rows}
     is_file = isinstance(source, Files)

@@ -34,6 +34,15 @@ class Verification(Result):
 
     `details` is the complete result: the JSON of the command `verify`, whose keys docs/json.md describes. `to_arrow()` has a row
     per check: check, status ("verified", "different" or "not checked") and reason.
+
+    >>> import apportion, pathlib, tempfile
+    >>> import pyarrow.parquet
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     scores, labels = pathlib.Path(folder) / "scores.parquet", pathlib.Path(folder) / "labels.parquet"
+    ...     pyarrow.parquet.write_table(apportion.simulate_voters(1000, seed=1), scores)
+    ...     verification = apportion.verify(apportion.label(scores, id="id", output=labels), scores)
+    >>> bool(verification), verification.difference, verification[0]["status"]
+    (True, None, 'verified')
     """
 
     _key = "check"

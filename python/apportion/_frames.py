@@ -1,6 +1,6 @@
 """Input and output types: arrays and frames of several libraries, passed to the program without a copy if possible.
 
-Data in memory becomes an Arrow table, or a row-major buffer if it is a matrix. Labels are returned in the matching type of
+Data in memory becomes an Arrow table, or a buffer if it is a row-major matrix. Labels are returned in the matching type of
 the same library: a Categorical with the same index, an Enum, an array.
 """
 
@@ -38,6 +38,10 @@ class Input:
     rows: int | None = None
     #: The names of all columns.
     columns: list[str]
+    #: The names of classes that are not text, by their text.
+    class_names: Mapping[str, Any] = {}
+    #: The columns that identify a row, in outputs that have no row order.
+    keys: Sequence[str] = ()
 
     def give(self, codes: np.ndarray, classes: list[str], name: str) -> Any:
         """Returns labels in the type of the input."""
@@ -63,6 +67,27 @@ class Input:
         name = _free_name(wanted if wanted not in [*self.columns, *names] else what, [*self.columns, *names])
         self.table = pa.table([*columns, column], names=[*names, name])
         return name
+
+    def name(self, classes: Sequence[str]) -> list[Any]:
+        """Returns classes with the type of their names in the input."""
+        return [self.class_names.get(name, name) for name in classes]
+
+    def probabilities(self, named: Sequence[Any]) -> list[str] | None:
+        """Returns the score columns of a table of probabilities, whatever their names: if no name is that of a score, all
+        numeric columns except the named ones, if these are at least two whose rows sum to 1."""
+        if self.table is None or _native.score_columns(self.columns):
+            return None
+        others = {_same(name) for given in named for name in _names(given)}
+        numbers = [field for field in self.table.schema if _is_number(field.type) and _same(field.name) not in others]
+        if len(numbers) < 2 or not all(pa.types.is_floating(field.type) for field in numbers):
+            return None
+        names = [field.name for field in numbers]
+        # The job checks the other rows.
+        first = np.array([column.to_numpy() for column in self.table.select(names).slice(0, 1000).columns])
+        sums = first.sum(axis=0)
+        sums = sums[~np.isnan(sums)]
+        are_probabilities = sums.size > 0 and np.nanmin(first) >= 0 and np.abs(sums - 1).max() < 1e-3
+        return names if are_probabilities else None
 
     def list_all_columns(self) -> None:
         """Adds the names of the columns that were not converted, without their values, if no column has the name of a score.
@@ -106,7 +131,7 @@ class Files(Input):
 
 
 class Array(Input):
-    """A numpy matrix, or an object that numpy can convert to one."""
+    """A numpy matrix, or an object that numpy can convert to one. If it is column-major, its columns become a table."""
 
     def __init__(self, values: Any, classes: Sequence[Any] | None, columns: Sequence[str] | None) -> None:
         matrix = _matrix(values)
@@ -119,10 +144,12 @@ class Array(Input):
             raise ValueError(f"classes: {len(classes)} names for {width} columns of scores")
         self.names, self.rows = ["scores"], rows
         self.classes = classes
-        names = [str(place) for place in range(width)] if classes is None else [str(name) for name in classes]
-        self.columns = names
-        flat = pa.Array.from_buffers(pa.from_numpy_dtype(matrix.dtype), matrix.size, [None, pa.py_buffer(matrix)])
-        self.matrix = (names, flat)
+        names = [str(name) for name in (range(width) if classes is None else classes)]
+        self.columns, self.class_names = names, class_names(range(width) if classes is None else classes)
+        if matrix.flags.c_contiguous:
+            self.matrix = (names, _borrowed(matrix))
+        else:
+            self.table = pa.table([_borrowed(column) for column in matrix.T], names=names)
 
     def give(self, codes: np.ndarray, classes: list[str], name: str) -> Any:
         if self.classes is None:
@@ -162,8 +189,14 @@ class Pandas(Input):
             raise TypeError("scores: the columns are a MultiIndex; use one level of names, such as 'p_white'")
         self.names, self.rows, self.index = ["scores"], len(frame), frame.index
         self.are_numbers = len(frame.columns) > 0 and all(isinstance(name, (int, np.integer)) for name in frame.columns)
+        if self.are_numbers:
+            self.class_names = class_names(frame.columns)
         frame = pd.DataFrame(frame).set_axis([str(name) for name in frame.columns], axis=1)
         _refuse_repeated(list(frame.columns))
+        known = {_same(name) for name in frame.columns}
+        for level in frame.index.names:
+            if isinstance(level, str) and _same(level) in named - known:
+                frame[level] = frame.index.get_level_values(level)
         self.columns = list(frame.columns)
         kept = _needed(self.columns, named, [_is_plain_number(kind) for kind in frame.dtypes])
         whole = {name: "Int64" for name in kept if _same(name) in named and _is_whole(frame[name])}
@@ -186,7 +219,7 @@ class Pandas(Input):
     def give(self, codes: np.ndarray, classes: list[str], name: str) -> Any:
         import pandas as pd
 
-        labels = pd.Categorical.from_codes(codes, categories=classes)
+        labels = pd.Categorical.from_codes(codes, categories=self.name(classes))
         return pd.Series(labels, index=self.index, name=name)
 
     def frame(self, columns: dict[str, Any]) -> Any:
@@ -201,16 +234,20 @@ class Pandas(Input):
 
 
 class Polars(Input):
-    """A polars data frame."""
+    """A polars data frame. Of a LazyFrame, only the columns that are needed are collected."""
 
-    def __init__(self, frame: Any, named: set[str]) -> None:
+    def __init__(self, frame: Any, named: set[str], chosen: Sequence[str] | None) -> None:
         import polars as pl
 
+        schema = frame.collect_schema()
+        self.names, self.columns = ["scores"], schema.names()
+        are_numbers = [kind.is_numeric() for kind in schema.dtypes()]
         if isinstance(frame, pl.LazyFrame):
-            raise TypeError("scores: a LazyFrame has no rows yet; use .collect()")
-        self.names, self.rows, self.columns = ["scores"], len(frame), frame.columns
-        kept = _needed(self.columns, named, [kind.is_numeric() for kind in frame.dtypes])
-        self.table = _arrow(pa.table, frame.select(kept))
+            kept = _required(self.columns, named, are_numbers, chosen) or self.columns
+            frame = frame.select(kept).collect()
+        else:
+            kept = _needed(self.columns, named, are_numbers)
+        self.rows, self.table = len(frame), _arrow(pa.table, frame.select(kept))
 
     def give(self, codes: np.ndarray, classes: list[str], name: str) -> Any:
         import polars as pl
@@ -247,11 +284,13 @@ class Arrow(Input):
 
 
 class DuckDB(Arrow):
-    """A DuckDB relation."""
+    """A DuckDB relation. Results are relations of the same connection. Because rows of a relation have no order, they also
+    contain the columns that identify a row."""
 
-    def __init__(self, relation: Any, named: set[str]) -> None:
-        columns = list(relation.columns)
-        kept = _needed(columns, named, [str(kind).split("(")[0] in NUMBERS for kind in relation.types])
+    def __init__(self, relation: Any, named: set[str], chosen: Sequence[str] | None) -> None:
+        self.relation, columns = relation, list(relation.columns)
+        are_numbers = [str(kind).split("(")[0] in NUMBERS for kind in relation.types]
+        kept = _required(columns, named, are_numbers, chosen)
         if not kept:
             raise ValueError(
                 f"scores: no score columns were recognized among {', '.join(columns)}; name them with columns"
@@ -264,18 +303,28 @@ class DuckDB(Arrow):
         return self.frame({name: _dictionary(codes, classes)})
 
     def frame(self, columns: dict[str, Any]) -> Any:
-        import duckdb
-
-        own = {
-            name: column if isinstance(column, (pa.Array, np.ndarray)) else column.to_arrow_table()[0]
-            for name, column in columns.items()
-        }
-        return duckdb.from_arrow(pa.table(own))
+        is_relation = {name: type(column) is type(self.relation) for name, column in columns.items()}
+        new = {name: column.to_arrow_table()[name] if is_relation[name] else column for name, column in columns.items()}
+        return self.own(pa.table(new))
 
     def own(self, table: pa.Table) -> Any:
         import duckdb
 
-        return duckdb.from_arrow(table)
+        assert self.table is not None
+        keys = {name: self.table[name] for name in self.keys if name not in table.column_names}
+        apportion_result = pa.table({**keys, **dict(zip(table.column_names, table.columns, strict=True))})
+        view = "apportion_input"
+        try:
+            # DuckDB finds the local variable by its name.
+            result = self.relation.query(view, "SELECT * FROM apportion_result")
+        except duckdb.CatalogException:
+            raise ValueError(
+                "scores: the connection of the relation cannot read Arrow tables, because python_enable_replacements is off; "
+                "turn it on, or use .to_arrow_table()"
+            ) from None
+        self.relation.query(view, f"DROP VIEW IF EXISTS {view}")  # some versions of DuckDB keep it
+        del apportion_result
+        return result.set_alias("labels")
 
 
 def as_input(
@@ -291,10 +340,15 @@ def as_input(
     if pandas is not None and isinstance(scores, pandas.DataFrame):
         return Pandas(scores, wanted)
     if polars is not None and isinstance(scores, (polars.DataFrame, polars.LazyFrame)):
-        return Polars(scores, wanted)
+        return Polars(scores, wanted, columns)
     maker = type(scores).__module__.partition(".")[0]
     if maker in ("duckdb", "_duckdb") and "Relation" in type(scores).__name__:
-        return DuckDB(scores, wanted)
+        return DuckDB(scores, wanted, columns)
+    if maker == "pyspark":
+        raise TypeError(
+            "scores: Spark data frames are not supported in this version; write Parquet files and use their path, or fit "
+            "a decision and run the SQL of Decision.to_sql('spark') in Spark"
+        )
     if maker in ("pandas", "polars"):
         raise TypeError(f"scores: a {type(scores).__name__} is one column; give a frame with one column per class")
     if hasattr(scores, "__arrow_c_stream__") or isinstance(scores, pa.RecordBatch):
@@ -329,6 +383,36 @@ def _needed(columns: list[str], named: set[str], are_numbers: list[bool]) -> lis
     scores = set(_native.score_columns(columns))
     both = zip(columns, are_numbers, strict=True)
     return [name for name, is_number in both if is_number or name in scores or _same(name) in named]
+
+
+def _required(columns: list[str], named: set[str], are_numbers: list[bool], chosen: Sequence[str] | None) -> list[str]:
+    """Returns the columns that are required: named ones and scores. If the scores are not known, they may be any number."""
+    known = {_same(name) for name in columns}
+    scores = {_same(name) for name in (_native.score_columns(columns) if chosen is None else chosen)}
+    if not scores or not scores <= known:
+        return _needed(columns, named, are_numbers)
+    return [name for name in columns if _same(name) in scores | named]
+
+
+def class_names(names: Sequence[Any]) -> dict[str, Any]:
+    """Returns the names of classes by their text, if they are numbers or booleans."""
+    own = [name.item() if isinstance(name, np.generic) else name for name in names]
+    return {str(name): name for name in own} if {type(name) for name in own} in ({int}, {float}, {bool}) else {}
+
+
+def column_names(data: Any) -> list[str]:
+    """Returns the column names of a frame; none if it has none that are text."""
+    names = data.collect_schema().names() if hasattr(data, "collect_schema") else getattr(data, "columns", ())
+    return [name for name in names if isinstance(name, str)]
+
+
+def _borrowed(values: np.ndarray) -> pa.Array:
+    """Returns contiguous numbers as an Arrow array, without a copy."""
+    return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), values.size, [None, pa.py_buffer(values)])
+
+
+def _is_number(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_floating(kind) or pa.types.is_integer(kind) or pa.types.is_decimal(kind))
 
 
 def _is_plain_number(kind: Any) -> bool:
@@ -370,7 +454,7 @@ def _is_paths(scores: Any) -> bool:
 
 
 def _matrix(values: Any) -> np.ndarray:
-    """Returns a C-contiguous float matrix, copied only if necessary."""
+    """Returns a float matrix whose rows or columns are contiguous, copied only if necessary."""
     if hasattr(values, "toarray"):  # a sparse matrix
         values = values.toarray()
     if isinstance(values, np.ma.MaskedArray):
@@ -386,7 +470,8 @@ def _matrix(values: Any) -> np.ndarray:
         raise TypeError(f"scores: an array of {kind}; scores must be numbers from 0 to 1")
     if matrix.dtype not in (np.float32, np.float64):
         matrix = matrix.astype(np.float32 if matrix.dtype == np.float16 else np.float64)
-    return np.ascontiguousarray(matrix)
+    has_columns = matrix.flags.aligned and matrix.strides[0] == matrix.itemsize and matrix.size > 0
+    return matrix if has_columns and not matrix.flags.c_contiguous else np.ascontiguousarray(matrix)
 
 
 def _array(what: str, values: Any) -> pa.Array:

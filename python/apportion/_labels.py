@@ -85,14 +85,14 @@ class Solution(Result):
     >>> import apportion
     >>> solution = apportion.solve([[0.6, 0.4], [0.7, 0.3], [0.9, 0.1], [0.8, 0.2]])
     >>> solution.labels, solution.targets
-    (array([1, 0, 0, 0]), {'0': 3, '1': 1})
-    >>> solution.to_arrow().to_pylist()[1]["labels"], solution["1"]["target"]
+    (array([1, 0, 0, 0]), {0: 3, 1: 1})
+    >>> solution.to_arrow().to_pylist()[1]["labels"], solution[1]["target"]
     (1, 1)
     >>> print(solution)
     4 rows labeled by match; expected accuracy 0.7000
     class  labels  target  expected_precision  expected_recall  count_sd
-    0           3       3              0.8000           0.8000    0.8367
-    1           1       1              0.4000           0.4000    0.8367
+        0       3       3              0.8000           0.8000    0.8367
+        1       1       1              0.4000           0.4000    0.8367
     optimal (proved): no other labels with these counts have a larger sum of scores
 
     `to_arrow()` has a row per class:
@@ -109,12 +109,12 @@ class Solution(Result):
 
     #: The labels, in the same type as the scores.
     labels: Any
-    #: The classes, in order.
-    classes: list[str]
+    #: The classes, in order. They are column indices for an array without `classes`, and numbers if their names are.
+    classes: list[Any]
     #: The number of rows with each class.
-    counts: dict[str, int]
+    counts: dict[Any, int]
     #: The target of each class; None if the rule has no targets.
-    targets: dict[str, int] | None
+    targets: dict[Any, int] | None
     #: The mean score of the labels: the accuracy to expect if the scores are calibrated.
     expected_accuracy: float | None
     #: The share of labels that equal the truth, if the truth is given.
@@ -137,6 +137,11 @@ class Solution(Result):
             return None
         by_class = {name: dict(zip(self.classes, drift[name], strict=True)) for name in ("people", "explained")}
         return {**by_class, "beyond": drift["beyond"]}
+
+    def __getitem__(self, key: Any) -> Any:
+        """Returns the row of a class; if there is no such class, the row at an index; or the rows of a slice."""
+        is_class = not isinstance(key, slice) and key in self.classes
+        return super().__getitem__(self.classes.index(key) if is_class else key)
 
     def by_group(self) -> pa.Table:
         """Returns the labels of each group as a pyarrow table: group, class, labels and target. Unlabeled people have the
@@ -352,8 +357,10 @@ def label(
         from_sample: match, balance: solve for a random sample of this many rows, and label all rows with its prices.
         learner: learned: the model. Default: "svm".
         train_rows: learned: the number of rows to train the model on. Default: 10000.
-        classes: names of the classes of an array, or new names for those of a frame.
-        columns: score columns of a frame. Default: detected by name.
+        classes: names of the classes of an array, or new names for those of a frame. If they are numbers, labels of arrays
+            and pandas frames are numbers.
+        columns: score columns of a frame. Default: detected by name; if no name is that of a score, all numeric columns, if
+            their rows sum to 1.
         id: column or values that identify a row, so that ties and draws do not depend on the order of the rows.
         truth: the true class. Required if the reference is "truth" or "pacc". For an array without names of classes, whole
             numbers are column indices.
@@ -382,7 +389,8 @@ def label(
     Returns:
         The labels, in the order of the rows and in the type of the input. For an array, an array of column indices, or of
         names if `classes` is given. For pandas, a categorical Series with the same index. For polars, an Enum Series. For
-        pyarrow, a DictionaryArray. For a path, the path of `output`. Unlabeled rows are −1, None, NaN or null.
+        pyarrow, a DictionaryArray. For DuckDB, a relation of the same connection with the columns `id` and `name`. For a path,
+        the path of `output`. Unlabeled rows are −1, None, NaN or null.
 
     Raises:
         ValueError: if the scores are not probabilities or options cannot be combined. The message names the row and column.
@@ -719,13 +727,13 @@ def _label(given: dict[str, Any]) -> Any:
 
 def _solved(given: dict[str, Any]) -> Solution:
     source, done = _run_label(given, groups=True)
-    return solution_of(_labels(source, done, given), done)
+    return solution_of(_labels(source, done, given), done, source)
 
 
-def solution_of(labels: Any, done: _native.Done) -> Solution:
+def solution_of(labels: Any, done: _native.Done, source: Input) -> Solution:
     """Returns the result of a job that labels rows."""
     details = done.result
-    classes: list[str] = details["classes"]
+    classes = source.name(details["classes"])
     certificate = details["certificate"]
     if certificate is not None:
         certificate = Certificate(int(certificate["primal"]), int(certificate["dual"]), certificate["gap"])

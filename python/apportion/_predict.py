@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 import pyarrow as pa
 
 from . import _native
-from ._frames import Files, Input, as_input
+from ._frames import Array, Files, Input, as_input, column_names
 from ._options import (
     Columns,
     Encoding,
@@ -182,7 +182,8 @@ def predict(
     Returns:
         A frame of the same type as the input, with a row for each person and only these columns: the scores p_CLASS, the
         columns that explain them, and the codes of counties as county_fips unless the input has such a column. To label by
-        another column, add them to the input: `people.join(scores)` in pandas. If the people are in files, the path of
+        another column, add them to the input: `people.join(scores)` in pandas. For a DuckDB relation, a relation that also
+        has the columns of the input. If the people are in files, the path of
         `output`. With `summary`, a tuple of this and the summary.
     """
     given = dict(locals())
@@ -306,11 +307,13 @@ def _values(given: Mapping[str, Any]) -> dict[str, Any]:
 
 def _source(people: Any) -> Input:
     """Returns the people as the input of a job."""
-    source = as_input(people, named=[[str(name) for name in getattr(people, "columns", ()) if isinstance(name, str)]])
+    source = as_input(people, named=[column_names(people)])
     if not isinstance(source, Files):
         source.names = ["people"]  # the name in messages
-    if source.matrix is not None:
+    if isinstance(source, Array):
         raise TypeError("people: it must be a frame with columns of names and places, not an array")
+    if not isinstance(source, Files):
+        source.keys = source.columns
     return source
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ._frames import Files, Input, _same, as_input
+from ._frames import Array, Files, Input, _same, as_input, class_names
 
 #: Maximum number of classes.
 MAX_CLASSES = 250
@@ -42,25 +42,30 @@ def table(given: dict[str, Any], label: Any = None) -> tuple[Input, dict[str, An
     elif names is not None:
         names = [str(name) for name in names]
     source = as_input(given["scores"], given.get("classes"), names, named)
-    if source.matrix is not None and len(source.matrix[0]) > MAX_CLASSES:
-        raise ValueError(f"scores: {len(source.matrix[0]):,} columns, but at most {MAX_CLASSES} classes are supported")
+    is_array = isinstance(source, Array)
+    if is_array and len(source.columns) > MAX_CLASSES:
+        raise ValueError(f"scores: {len(source.columns):,} columns, but at most {MAX_CLASSES} classes are supported")
+    if names is None and not is_array and not getattr(source, "are_numbers", False):
+        names = source.probabilities(named)
     if names is None:
         source.list_all_columns()
     values: dict[str, Any] = {name: given[name] for name in READING if name in given}
     values["scores"] = names
     for name in names or []:
-        if source.matrix is None:
+        if not is_array and not name.endswith("*"):  # a prefix
             source.refuse_unknown("columns", name)
     if names is None and getattr(source, "are_numbers", False):
         # A frame made from an array: all of its columns are scores.
         values |= {"scores": source.columns, "classes": source.columns}
-    if source.matrix is not None:
-        values |= {"scores": source.matrix[0], "classes": source.matrix[0]}
+    if is_array:
+        values |= {"scores": source.columns, "classes": source.columns}
     elif given.get("classes") is not None:
-        values["classes"] = [str(name) for name in given["classes"]]
+        values["classes"], source.class_names = [str(name) for name in given["classes"]], class_names(given["classes"])
     for what in ("id", "truth", "truth_ethnicity", "count"):
         if given.get(what) is not None:
             values[what] = column(source, what, given[what])
+    if "id" in values:
+        source.keys = [values["id"]]
     for what, value in (("by", by), ("nested", nested)):
         if value is not None:
             values[what] = columns(source, what, value)
@@ -83,7 +88,7 @@ def columns(source: Input, what: str, given: Any) -> list[str]:
     A list of text is values if it has one entry per row, and names if it is shorter and all entries are columns. If both are
     possible, it is refused. A tuple of the names of columns is always names, and an array or a Series always values.
     """
-    if isinstance(given, str) or source.matrix is not None:
+    if isinstance(given, str) or isinstance(source, Array):
         return [source.column(what, given)]
     if hasattr(given, "columns") and hasattr(given, "__getitem__") and source.rows is not None:
         return [source.column(what, given[name]) for name in given.columns]
@@ -128,7 +133,8 @@ def outputs(source: Input, given: Mapping[str, Any], what: str = "labels", file:
         return values | rest(given, OUTPUT)
     for option in ("output", *OUTPUT):
         if given.get(option):
-            raise ValueError(f"{option}: it is only for scores in files; {what} of scores in memory are returned")
+            data = source.names[0]
+            raise ValueError(f"{option}: it is only for {data} in files; {what} of {data} in memory are returned")
     return values
 
 

@@ -14,7 +14,7 @@ from typing import Any, Literal
 import pyarrow as pa
 
 from . import _native
-from ._frames import Files, Input, as_input
+from ._frames import Array, Files, Input, as_input, column_names
 from ._options import Columns, FilePath, Paths, suggests
 from ._results import Result, Rows, columns_of_text
 from ._run import run
@@ -141,8 +141,8 @@ def check(
     values = {"of": of, "numbers": numbers, "classes": classes, "key": key}
     if isinstance(table, (str, os.PathLike)):
         return Check(run("tables_check", None, {"table": os.fspath(table), **values}))
-    source: Input = as_input(table, named=[[str(name) for name in getattr(table, "columns", ()) if isinstance(name, str)]])
-    if isinstance(source, Files) or source.matrix is not None:
+    source: Input = as_input(table, named=[column_names(table)])
+    if isinstance(source, (Files, Array)):
         raise TypeError("table: it must be a file, or a frame with column names")
     return Check(run("tables_check", source, {"table": "table", **values}))
 

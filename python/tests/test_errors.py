@@ -75,7 +75,6 @@ FRAME = pd.DataFrame({"p_a": [0.6, 0.7, 0.9], "p_b": [0.4, 0.3, 0.1]})
         (FRAME["p_a"], {}, TypeError, "a Series is one column"),
         (pd.concat([FRAME, FRAME], axis=1), {}, ValueError, "two columns are named 'p_a'"),
         (FRAME.assign(p_b=[0.4, None, 0.1]), {}, ValueError, 'row 2, column "p_b": the score is missing'),
-        (pl.from_pandas(FRAME).lazy(), {}, TypeError, r"\.collect\(\)"),
         (pa.table({"x": [1]}), {}, ValueError, "no score columns were recognized among x"),
         (pd.DataFrame({"id": [1], "name": ["x"], "w": ["y"]}), {}, ValueError, "recognized among id, name, w; name them"),
         (pl.DataFrame({"id": [1], "name": ["x"], "w": ["y"]}), {}, ValueError, "recognized among id, name, w; name them"),
@@ -212,8 +211,8 @@ def test_natural_values_are_taken() -> None:
     labels = apportion.label(GOOD, rule="threshold", at={None: 0.65, "1": 0.5}, memory="512M", seed=3.0).tolist()
     assert labels == [-1, 0, 0]
     assert apportion.label(GOOD, rule="threshold", at=0.65).tolist() == labels
-    assert apportion.solve(GOOD, at_least={"1": "50%"}).counts["1"] == 2
-    assert apportion.solve(GOOD, at_least={"1": 2}).counts["1"] == 2
+    assert apportion.solve(GOOD, at_least={"1": "50%"}).counts[1] == 2
+    assert apportion.solve(GOOD, at_least={"1": 2}).counts[1] == 2
     people = apportion.simulate_normal(300, seed=1)
     compared = apportion.compare(people, truth="truth", truth_exclude="6", batch=100)
     assert "batches of 100" in repr(compared)
@@ -224,7 +223,7 @@ def test_natural_values_are_taken() -> None:
 def test_numbers_of_numpy_are_numbers() -> None:
     told = apportion.label(GOOD, rule="balance", gamma=0.5).tolist()
     assert apportion.label(GOOD, rule="balance", gamma=np.float64(0.5), threads=np.int64(1)).tolist() == told
-    assert apportion.solve(GOOD, at_least={"1": np.float32(0.5)}).counts["1"] == 2
+    assert apportion.solve(GOOD, at_least={"1": np.float32(0.5)}).counts[1] == 2
     assert apportion.simulate_normal(np.int64(10), variance=np.float64(0.5)).num_rows == 10
 
 

@@ -57,12 +57,16 @@ def test_other_threads_go_on() -> None:
     assert sum(begun < beat < ended for beat in beats) > 20
 
 
-def test_progress_is_told(tmp_path: Path) -> None:
-    from apportion import _native
+def test_progress_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from apportion import _run
 
     (tmp_path / "scores.csv").write_text("p_a,p_b\n" + "0.75,0.25\n" * 600_000)
     told: list[tuple[str, float | None]] = []
-    values = {"inputs": [str(tmp_path / "scores.csv")]}
-    input = {"table": None, "matrix": None, "reference": None, "training": None, "decision": None}
-    _native.run("frontier", values, input, 1, lambda what, part: told.append((what, part)))
+
+    class Told(_run.Bar):
+        def __call__(self, what: str, part: float | None) -> None:
+            told.append((what, part))
+
+    monkeypatch.setattr(_run, "Bar", Told)
+    apportion.frontier(tmp_path / "scores.csv", threads=1)
     assert any(what == "reading" and part is not None and 0 <= part <= 1 for what, part in told)

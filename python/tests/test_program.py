@@ -63,7 +63,7 @@ def test_every_kind_of_table_has_the_same_labels(voters_path: Path, voters: pa.T
     relation = duckdb.sql(f"from '{voters_path}'")
     labeled = apportion.label(relation, id="id", by="county")
     assert isinstance(labeled, duckdb.DuckDBPyRelation)
-    assert [row[0] for row in labeled.fetchall()] == told
+    assert dict(labeled.fetchall()) == dict(zip(voters["id"].to_pylist(), told, strict=True))
     classes = ["white", "black", "hispanic", "asian", "aian", "other"]
     beside = {"id": frame["id"], "by": frame["county"], "classes": classes}
     assert apportion.label(scores, **beside).tolist() == told
@@ -88,7 +88,7 @@ def test_files_go_through_the_program(voters_path: Path, voters: pa.Table, tmp_p
     path = apportion.label(voters_path, by="county", id="id", output=tmp_path / "a.parquet")
     labels = apportion.label(voters, by="county", id="id").to_pylist()
     assert path == tmp_path / "a.parquet" and pq.read_table(path)["label"].to_pylist() == labels
-    with pytest.raises(ValueError, match="already exists; choose another name, or replace it with overwrite=True"):
+    with pytest.raises(FileExistsError, match="already exists; choose another name, or replace it with overwrite=True"):
         apportion.label(voters_path, output=path)
     apportion.label(str(voters_path), output=str(path), overwrite=True, rule="argmax")
     decision = apportion.fit(voters_path, by="county", id="id")
@@ -97,8 +97,10 @@ def test_files_go_through_the_program(voters_path: Path, voters: pa.Table, tmp_p
     assert pyarrow.csv.read_csv(again)["label"].to_pylist() == labels
     audit = apportion.audit(path, "label")
     assert audit.details == apportion.audit(voters, apportion.label(voters, rule="argmax")).details
-    with pytest.raises(TypeError, match="it must be the name of a column"):
+    with pytest.raises(ValueError, match='there is no column "white"'):
         apportion.audit(path, ["white"])
+    with pytest.raises(TypeError, match="it must be the name of a column"):
+        apportion.audit(path, np.array(["white"]))
 
 
 def test_a_decision_is_that_of_the_program(

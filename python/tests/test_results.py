@@ -161,12 +161,12 @@ def test_labels_of_a_decision_have_counts_and_drift() -> None:
     before, after = rng.dirichlet([8, 2], 5000), rng.dirichlet([2, 8], 5000)
     decision = apportion.fit(before)
     labels, result = decision.apply(before, stats=True)
-    assert result.counts == {"0": int((labels == 0).sum()), "1": int((labels == 1).sum())}
+    assert result.counts == {0: int((labels == 0).sum()), 1: int((labels == 1).sum())}
     assert result.drift is not None and not result.drift["beyond"]
     with pytest.warns(apportion.DriftWarning, match="the counts have drifted"):
         labels, result = decision.apply(after, stats=True)
     # The excess of class 1: its labels minus the sum of its scores.
-    assert result.drift["beyond"] and result.drift["people"]["1"] == pytest.approx((labels == 1).sum() - after[:, 1].sum())
+    assert result.drift["beyond"] and result.drift["people"][1] == pytest.approx((labels == 1).sum() - after[:, 1].sum())
     assert issubclass(apportion.DriftWarning, UserWarning)
     with pytest.warns(apportion.DriftWarning):
         apportion.audit(after, np.roll(labels, 1), decision=decision)

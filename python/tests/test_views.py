@@ -138,7 +138,7 @@ def test_reports_compare_an_outcome(tmp_path: Path) -> None:
 
 def test_reports_are_written(compared: apportion.Comparison, tmp_path: Path) -> None:
     page = compared.report(tmp_path / "report.html").read_text()
-    with pytest.raises(ValueError, match=r"report\.html.*overwrite=True"):
+    with pytest.raises(FileExistsError, match=r"report\.html.*overwrite=True"):
         compared.report(tmp_path / "report.html")
     assert compared.report(tmp_path / "report.html", overwrite=True).read_text() == page
     assert page.startswith("<!doctype html>") or page.startswith("<!DOCTYPE html>")
