@@ -127,6 +127,18 @@ impl Outcome {
     }
 }
 
+/// Returns whether a job takes milliseconds, so that starting a thread for it and watching it is not worthwhile: labels of a
+/// small table in memory by a rule that is not learned.
+pub(crate) fn is_short(job: Job, values: &Map<String, Value>, input: &Input) -> bool {
+    let is_small = input.table.as_ref().is_some_and(|table| table.rows() <= SHORT_ROWS);
+    let is_plain = !values.contains_key("report") && !values.contains_key("figures");
+    let is_learned = values.get("rule").is_some_and(|rule| rule == "learned");
+    matches!(job, Job::Label | Job::Apply) && is_small && is_plain && !is_learned
+}
+
+/// The maximum number of rows of a short job.
+const SHORT_ROWS: usize = 10_000;
+
 /// Runs a job.
 ///
 /// # Errors
