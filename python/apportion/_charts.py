@@ -28,7 +28,7 @@ class Figure(go.Figure):  # type: ignore[misc]
 
         bundle = self._repr_mimebundle_()
         if bundle:
-            display(bundle, raw=True)
+            display(bundle, raw=True)  # type: ignore[no-untyped-call]
         else:
             super()._ipython_display_()  # a renderer that opens a window
 
@@ -60,15 +60,16 @@ def _explain(layout: dict[str, Any], traces: list[dict[str, Any]]) -> None:
         axes.setdefault(trace.get("name", ""), set()).add(trace.get("xaxis", "x"))
     if "" in axes or not any(len(own) > 1 for own in axes.values()):
         return
-    entries = []
+    entries: list[dict[str, Any]] = []
     for name in axes:
         own = next(trace for trace in traces if trace["name"] == name)
-        opacity = own["marker"].get("opacity", 1)
-        marker = {**own["marker"], "color": f"rgba(106, 112, 120, {opacity})", "opacity": 1}
-        kept = {key: own[key] for key in ("type", "mode", "orientation") if key in own}
+        marker = own.get("marker", {})
+        opacity = marker.get("opacity", 1)
+        marker = {**marker, "color": f"rgba(106, 112, 120, {opacity})", "opacity": 1}
+        kept: dict[str, Any] = {key: own[key] for key in ("type", "mode", "orientation") if key in own}
         entries.append({**kept, "name": name, "marker": marker, "x": [None], "y": [None], "legendgroup": name})
     for trace in traces:
-        trace |= {"legendgroup": trace["name"], "showlegend": False}
+        trace.update(legendgroup=trace["name"], showlegend=False)
     traces += entries
     layout["margin"]["b"] += LEGEND
     layout["height"] += LEGEND
