@@ -138,11 +138,6 @@ class Solution(Result):
         by_class = {name: dict(zip(self.classes, drift[name], strict=True)) for name in ("people", "explained")}
         return {**by_class, "beyond": drift["beyond"]}
 
-    def __getitem__(self, key: Any) -> Any:
-        """Returns the row of a class; if there is no such class, the row at an index; or the rows of a slice."""
-        is_class = not isinstance(key, slice) and key in self.classes
-        return super().__getitem__(self.classes.index(key) if is_class else key)
-
     def by_group(self) -> pa.Table:
         """Returns the labels of each group as a pyarrow table: group, class, labels and target. Unlabeled people have the
         class null. The table is empty if there are no groups."""

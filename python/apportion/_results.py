@@ -52,13 +52,16 @@ class Result:
         return iter(self._rows())
 
     def __getitem__(self, key: Any) -> Any:
-        """Returns the row with a value of the first column, or the row at an index, or the rows of a slice."""
+        """Returns the row with a value of the first column, or the row at an index, or the rows of a slice. If classes are
+        numbers, a number is a class if there is such a class."""
         rows = self._rows()
-        if isinstance(key, (int, slice)):
+        is_index = isinstance(key, (int, slice))
+        if not is_index or self._key == "class" and not isinstance(key, slice):
+            for row in rows:
+                if row[self._key] == key:
+                    return row
+        if is_index:
             return rows[key]
-        for row in rows:
-            if row[self._key] == key:
-                return row
         known = ", ".join(repr(row[self._key]) for row in rows[:20])
         raise KeyError(f"there is no {self._key} {key!r}; there are {known}")
 

@@ -52,18 +52,17 @@ class View(Result):
     def plot(self, chart: str | None = None) -> plotly.graph_objects.Figure:
         """Returns a chart of the report as a Plotly Figure. Default: the most informative one.
 
-        Needs plotly: `pip install 'apportion[plot]'`.
+        Needs plotly: `pip install 'apportion[plot]'`. Notebooks that are exported to HTML show the chart if Plotly's script can
+        be loaded; `report` writes a page that needs no network.
         """
         try:
-            import plotly.graph_objects as graph_objects
+            from ._charts import figure
         except ImportError:
             raise ImportError("plot() needs plotly: pip install 'apportion[plot]'") from None
         wanted = chart or (self._first if self._first in self.charts else self.charts[0])
         for name, title, specification in self._charts():
             if name == wanted:
-                content = json.loads(specification)
-                figure = graph_objects.Figure(content, skip_invalid=False)
-                return figure.update_layout(title={"text": title})
+                return figure(specification, title)
         raise ValueError(f"there is no chart {wanted!r}; the charts are {', '.join(self.charts)}")
 
     def report(self, path: FilePath, *, overwrite: bool = False) -> Path:
@@ -131,6 +130,10 @@ class Audit(View):
     _first = "counts-percent"
     _key = "class"
 
+    def __init__(self, done: _native.Done, source: Input) -> None:
+        super().__init__(done)
+        self._classes: list[Any] = source.name(self._content["classes"])
+
     @property
     def details(self) -> dict[str, Any]:
         """The complete result as a dict: the JSON of the command `audit`, whose keys docs/json.md describes."""
@@ -138,7 +141,7 @@ class Audit(View):
         return content
 
     @property
-    def bias(self) -> dict[str, float]:
+    def bias(self) -> dict[Any, float]:
         """The bias against the scores: the share of each class among the labels minus its mean score.
 
         0.01 is one percentage point too many. See `bias_to_truth` for the bias against the truth.
@@ -146,12 +149,12 @@ class Audit(View):
         return self._bias("posterior")
 
     @property
-    def bias_to_truth(self) -> dict[str, float] | None:
+    def bias_to_truth(self) -> dict[Any, float] | None:
         """The share of each class among the labels minus its share in the truth; None if no truth is known."""
         return self._bias("truth") if self._content["with_truth"] else None
 
-    def _bias(self, reference: str) -> dict[str, float]:
-        return dict(zip(self._content["classes"], self._content["bias"][reference], strict=True))
+    def _bias(self, reference: str) -> dict[Any, float]:
+        return dict(zip(self._classes, self._content["bias"][reference], strict=True))
 
     @property
     def argmax_agreement(self) -> float | None:
@@ -184,7 +187,7 @@ class Audit(View):
         """Returns the calibration of the scores by class and bin. The table is empty if no truth is known."""
         rows = [
             {"class": name, **_bin_row(score_bin)}
-            for name, own in zip(self._content["classes"], self._content["calibration"], strict=True)
+            for name, own in zip(self._classes, self._content["calibration"], strict=True)
             if own is not None
             for score_bin in own["equal_width"]["bins"]
         ]
@@ -195,15 +198,16 @@ class Audit(View):
         return pa.Table.from_pylist(self._group_rows())
 
     def _group_rows(self) -> list[Row]:
-        classes = self._content["classes"]
-        groups = [{**group, "classes": classes} for group in self._content["groups"]]
-        return [{"group": group["group"], **_class_row(group, place)} for group in groups for place in range(len(classes))]
+        groups = [{**group, "classes": self._classes} for group in self._content["groups"]]
+        places = range(len(self._classes))
+        return [{"group": group["group"], **_class_row(group, place)} for group in groups for place in places]
 
     def _tables(self) -> list[tuple[str, Sequence[Row]]]:
         return [("", self._rows()), ("Groups", self._group_rows())]
 
     def _rows(self) -> list[Row]:
-        return [_class_row(self._content, place) for place in range(len(self._content["classes"]))]
+        content = {**self._content, "classes": self._classes}
+        return [_class_row(content, place) for place in range(len(self._classes))]
 
 
 def _bin_row(own: Mapping[str, Any]) -> dict[str, Any]:
@@ -587,7 +591,8 @@ def audit(
     if decision is not None and not isinstance(decision, Decision):
         raise TypeError("decision: it must be a Decision, as returned by apportion.fit or Decision.load")
     text = None if decision is None else decision.to_json()
-    return Audit(run("audit", source, values, decision=text, reference=reference, threads=threads, progress=progress))
+    done = run("audit", source, values, decision=text, reference=reference, threads=threads, progress=progress)
+    return Audit(done, source)
 
 
 @suggests

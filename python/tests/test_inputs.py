@@ -162,6 +162,9 @@ def test_class_names_keep_their_type() -> None:
     assert solution.counts == apportion.solve(SCORES).counts == {code: LABELS.count("abc"[code]) for code in range(3)}
     assert apportion.audit(frame, solution.labels).details["counts"] == list(solution.counts.values())
     assert apportion.solve(frame, truth=solution.labels).accuracy == 1.0
+    audit = apportion.audit(SCORES, named_labels := np.array([10, 20, 30])[apportion.label(SCORES)], classes=[10, 20, 30])
+    assert list(audit.bias) == [10, 20, 30] and audit[20]["labels"] == (named_labels == 20).sum() and audit[0] == audit[10]
+    assert audit.to_arrow()["class"].to_pylist() == [10, 20, 30]
     named = apportion.solve(SCORES, classes=np.array([30, 20, 10]))
     assert named.labels[:3].tolist() == [{"a": 30, "b": 20, "c": 10}[name] for name in LABELS[:3]]
     assert set(named.counts) == {30, 20, 10} and named[20]["labels"] == named.counts[20] and named[-1] == named[10]

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 from pathlib import Path
 
 import numpy as np
 import plotly.graph_objects as go
+import plotly.io
 import pyarrow as pa
 import pytest
 
@@ -48,6 +51,40 @@ def test_every_chart_is_a_figure(voters: pa.Table, compared: apportion.Compariso
     assert list(line.y) == pytest.approx(accuracies, abs=1e-5)
     with pytest.raises(ValueError, match="there is no chart 'pie'; the charts are"):
         compared.plot("pie")
+
+
+def test_charts_have_room_for_titles_and_a_legend(voters: pa.Table, compared: apportion.Comparison) -> None:
+    audit = apportion.audit(voters, "race", truth="race", by="county")
+    people = apportion.simulate_normal(300, seed=1)
+    disparity = apportion.disparity(people, [1, 0] * 150, truth="truth", no_bootstrap=True)
+    for view in (compared, audit, disparity, apportion.frontier(voters, points=5)):
+        for name in view.charts:
+            figure = view.plot(name)
+            layout, panels = figure.layout, len({trace.xaxis for trace in figure.data})
+            # The title is above the titles of panels, which are at the top of the plot.
+            assert layout.margin.t >= 60 and layout.title.yref == "container" and layout.title.y == 1
+            assert "the slider" not in {trace.name for trace in figure.data}
+            entries = [trace.name for trace in figure.data if trace.showlegend is not False and trace.name]
+            if layout.showlegend:
+                assert len(entries) == len(set(entries)) and layout.legend.yref == "container" and layout.margin.b >= 60
+            else:
+                assert panels == 1 or view is disparity or not any(trace.name for trace in figure.data), name
+    entries = {trace.name for trace in audit.plot().data if trace.showlegend is not False}
+    assert audit.plot().layout.showlegend and entries == {"miscalibration", "discretization", "sum"}
+
+
+def test_charts_survive_exports_and_pickles(compared: apportion.Comparison) -> None:
+    figure = compared.plot()
+    assert pickle.loads(pickle.dumps(figure)) == figure and copy.deepcopy(figure) == figure
+    with_renderer = plotly.io.renderers.default
+    try:
+        plotly.io.renderers.default = "plotly_mimetype"
+        bundle = figure._repr_mimebundle_()
+        assert set(bundle) == {"application/vnd.plotly.v1+json", "text/html"} and "Plotly.newPlot(" in bundle["text/html"]
+        plotly.io.renderers.default = "json"  # chosen by the user
+        assert set(figure._repr_mimebundle_()) == {"application/json"}
+    finally:
+        plotly.io.renderers.default = with_renderer
 
 
 def test_tables_have_one_unit(voters: pa.Table) -> None:
