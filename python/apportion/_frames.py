@@ -7,6 +7,7 @@ the same library: a Categorical with the same index, an Enum, an array.
 from __future__ import annotations
 
 import difflib
+import functools
 import itertools
 import os
 import sys
@@ -191,17 +192,18 @@ class Pandas(Input):
         self.are_numbers = len(frame.columns) > 0 and all(isinstance(name, (int, np.integer)) for name in frame.columns)
         if self.are_numbers:
             self.class_names = class_names(frame.columns)
-        frame = pd.DataFrame(frame).set_axis([str(name) for name in frame.columns], axis=1)
-        _refuse_repeated(list(frame.columns))
-        known = {_same(name) for name in frame.columns}
+        self.columns = [str(name) for name in frame.columns]
+        _refuse_repeated(self.columns)
+        values = {name: column for name, (_, column) in zip(self.columns, frame.items(), strict=True)}
+        known = {_same(name) for name in self.columns}
         for level in frame.index.names:
             if isinstance(level, str) and _same(level) in named - known:
-                frame[level] = frame.index.get_level_values(level)
-        self.columns = list(frame.columns)
-        kept = _needed(self.columns, named, [_is_plain_number(kind) for kind in frame.dtypes])
-        whole = {name: "Int64" for name in kept if _same(name) in named and _is_whole(frame[name])}
-        frame = frame[kept].astype(whole)
-        self.table = _arrow(pa.Table.from_pandas, frame, preserve_index=False).replace_schema_metadata()
+                values[level] = frame.index.get_level_values(level).to_series()
+        self.columns = list(values)
+        kept = _needed(self.columns, named, [_is_plain_number(column.dtype) for column in values.values()])
+        # Faster than pa.Table.from_pandas, which also keeps what only pandas needs.
+        arrays = [_arrow(_pandas_column, values[name], is_named=_same(name) in named) for name in kept]
+        self.table = pa.table(arrays, names=kept) if kept else pa.table({})
 
     def column(self, what: str, given: Any) -> str:
         import pandas as pd
@@ -219,7 +221,7 @@ class Pandas(Input):
     def give(self, codes: np.ndarray, classes: list[str], name: str) -> Any:
         import pandas as pd
 
-        labels = pd.Categorical.from_codes(codes, categories=self.name(classes))
+        labels = pd.Categorical.from_codes(codes, dtype=_categories(*self.name(classes)))
         return pd.Series(labels, index=self.index, name=name)
 
     def frame(self, columns: dict[str, Any]) -> Any:
@@ -413,6 +415,21 @@ def _borrowed(values: np.ndarray) -> pa.Array:
 
 def _is_number(kind: pa.DataType) -> bool:
     return bool(pa.types.is_floating(kind) or pa.types.is_integer(kind) or pa.types.is_decimal(kind))
+
+
+@functools.lru_cache(maxsize=16, typed=True)
+def _categories(*classes: Any) -> Any:
+    """Returns the pandas type of labels, which takes longer to make than a thousand labels."""
+    import pandas as pd
+
+    return pd.CategoricalDtype(list(classes))
+
+
+def _pandas_column(column: Any, *, is_named: bool) -> pa.Array:
+    """Returns a column of a pandas frame. Numbers without missing values are not copied."""
+    if is_named and _is_whole(column):
+        column = column.astype("Int64")
+    return pa.array(column, from_pandas=True)
 
 
 def _is_plain_number(kind: Any) -> bool:

@@ -42,7 +42,7 @@ use self::people::Lookup;
 pub use self::request::{Model, NameLists, Request, Vintage};
 use self::scoring::{COUNTY, Layout, Scorer};
 use self::setup::Setup;
-use self::sources::{TableFiles, UsedTable};
+use self::sources::UsedTable;
 use self::summary::PredictSummary;
 pub use self::unused::UnusedColumn;
 use crate::protect::{refuse_overwriting_outputs, refuse_unsafe_formats};
@@ -212,8 +212,7 @@ fn predict(request: &Request, context: &Context) -> Result<Response> {
         false => Some(checked_output(request, &input)?),
     };
     let columns = PeopleColumns::find(request, &input)?;
-    let tables = TableFiles::read(request, &columns)?;
-    let Setup { columns, classes, used, margin, margins, bisg } = Setup::new(request, columns, tables, context)?;
+    let Setup { columns, classes, used, margin, margins, bisg } = Setup::read(request, columns, context)?;
     let hashes = start_hashes(request, &input, &used)?;
     let writes_counties =
         columns.has_counties() && bisg.levels().contains(&Level::County) && !has_county_codes(&input)?;
