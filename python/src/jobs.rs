@@ -1,21 +1,21 @@
 //! Runs jobs by name: converts values to a request, and the response to a result for Python.
 
 use apportion::text::{Message, Setting};
+use apportion_app::labels::GroupLabels;
 use apportion_app::labels::LabelColumn;
 use apportion_app::output::written;
 use apportion_app::reference::SHARES_IN_MEMORY;
-use apportion_app::text::count;
 use apportion_app::report::WrittenReport;
-use apportion_app::labels::GroupLabels;
 use apportion_app::settings::{Job, from_values};
 use apportion_app::summary::drift_warning;
+use apportion_app::text::count;
 use apportion_app::{
     Context, Error, Result, apply, audit, calibrate, compare, describe, disparity, explain, export, fit, frontier,
     label, predict, provenance, reproduce, simulate, tables, verify,
 };
 use apportion_io::{MemoryTable, PlainColumn, PlainRows, plain_batch};
 use apportion_report::Document;
-use arrow::array::RecordBatch;
+use arrow_array::RecordBatch;
 use pyo3::PyErr;
 use pyo3::exceptions::{
     PyFileExistsError, PyFileNotFoundError, PyIsADirectoryError, PyNotADirectoryError, PyOSError, PyPermissionError,
