@@ -23,7 +23,7 @@ PROGRAM = $(or $(CARGO_TARGET_DIR),target)/debug/apportion
 RELEASE = $(or $(CARGO_TARGET_DIR),target)/release/apportion
 PARTS := test-rust test-example test-sql test-learned test-estimators test-surgeo test-scores test-report test-python test-instructions test-trust test-docs
 
-.PHONY: help demo reproduce docs check test $(PARTS) test-without-files validate-scores simulate-estimators explore instructions lint deny trust load fuzz trust-trials \
+.PHONY: help demo reproduce docs check test $(PARTS) test-without-files validate-scores simulate-estimators explore instructions lint deny advisories dist package trust load fuzz trust-trials \
 	bench bench-files bench-peers bench-predict bench-python clean
 help: ## List all targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
@@ -44,6 +44,7 @@ $(MDBOOK):
 	$(CARGO) install --locked --root $(TOOLS) mdbook --version 0.5.4 --no-default-features --features search
 
 test: ## Run all tests, even if one part fails, and print a summary
+	@SUDO="$(SUDO)" .ci/needs
 	@MAKE="$(MAKE)" .ci/parts $(PARTS)
 
 check: ## Run quick checks: format, clippy, unit tests and fast integration tests
@@ -205,10 +206,14 @@ lint: ## Check format, clippy, documentation and licenses
 	$(PYTHON) trust/page.py --check
 	$(PYTHON) $(SCORES)/page.py --check
 	$(PYTHON) docs/build.py --check
+	.ci/placeholders
 
 deny: $(DENY) ## Check licenses, bans and sources of all dependencies
 	$(CARGO) fetch --locked --quiet # for all platforms, which cargo-deny checks
 	$(DENY) --offline check bans licenses sources
+
+advisories: $(DENY) ## Check all dependencies for known security problems; reads the advisory database from the network
+	$(DENY) check advisories
 
 $(DENY):
 	$(CARGO) install --locked --root $(TOOLS) cargo-deny
@@ -268,6 +273,12 @@ trust-trials: ## Test COUNT damaged files and SMALL and LARGE random solver prob
 	$(TRIALS) solver --small $(or $(SMALL),1000000) --large $(or $(LARGE),1000) --seed $(or $(SEED),1) \
 		--results trust/results/trials.json || status=1; \
 	exit $$status
+
+dist: ## Build an archive of the program, a wheel, the source distribution, the SBOM and checksums in target/dist-files
+	$(PYTHON) .ci/dist.py
+
+package: ## Build the package of every crate, as for crates.io, and compile it alone
+	$(CARGO) package --workspace --locked --exclude apportion-bench --exclude apportion-python --exclude apportion-trust
 
 simulate-estimators: ## Simulate the estimators of disparity on FILES files each (BIRDIE files for BIRDiE); updates docs/estimators.md
 	$(CARGO) build --release --locked -p apportion-trust

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use apportion_app::labels::LabelColumn;
-use arrow::array::{ArrayRef, Int16Array, RecordBatch, UInt64Array};
+use arrow_array::{ArrayRef, Int16Array, RecordBatch, UInt64Array};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyType;

@@ -15,7 +15,7 @@ use apportion_app::{
 };
 use apportion_io::{MemoryTable, PlainColumn, PlainRows, plain_batch};
 use apportion_report::Document;
-use arrow::array::RecordBatch;
+use arrow_array::RecordBatch;
 use pyo3::PyErr;
 use pyo3::exceptions::{
     PyFileExistsError, PyFileNotFoundError, PyIsADirectoryError, PyNotADirectoryError, PyOSError, PyPermissionError,

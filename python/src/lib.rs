@@ -9,6 +9,7 @@ mod names;
 mod values;
 mod watch;
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -49,8 +50,7 @@ impl Input {
         };
         let mut table = self.table.map(in_memory);
         if let Some((names, values)) = self.matrix {
-            let others =
-                table.unwrap_or_else(|| MemoryTable::new(Arc::new(arrow::datatypes::Schema::empty()), Vec::new()));
+            let others = table.unwrap_or_else(|| MemoryTable::new(Arc::new(arrow_schema::Schema::empty()), Vec::new()));
             let whole = others.with_matrix(names, &values.into_inner().0);
             table = Some(whole.map_err(|error| PyValueError::new_err(names::render(&error.message())))?);
         }
@@ -127,12 +127,19 @@ fn settings(job: &str) -> PyResult<Vec<(&'static str, Option<&'static str>, Stri
     Ok(own.map(|own| (names::keyword(own.setting), own.default, names::render(&own.help()))).collect())
 }
 
+/// Runs the command line program with these arguments, which do not include its name, and returns its exit code.
+#[pyfunction]
+fn main(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
+    py.detach(|| apportion_cli::main_with(arguments))
+}
+
 /// The functions and classes that the Python package uses.
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<Done>()?;
     module.add_class::<Document>()?;
+    module.add_function(wrap_pyfunction!(main, module)?)?;
     module.add_function(wrap_pyfunction!(score_columns, module)?)?;
     module.add_function(wrap_pyfunction!(settings, module)?)?;
     module.add_function(wrap_pyfunction!(write, module)?)?;

@@ -3,17 +3,18 @@
 use std::io::{Cursor, Write};
 use std::sync::Arc;
 
-use ::arrow::array::{
-    ArrayRef, BooleanArray, Date32Array, DictionaryArray, Float32Array, Float64Array, Int64Array, ListArray,
-    StringArray,
-};
-use ::arrow::datatypes::{Int32Type, Schema};
-use ::arrow::ipc::CompressionType;
-use ::arrow::ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
-use ::arrow::record_batch::RecordBatch;
 use ::parquet::arrow::ArrowWriter;
 use ::parquet::basic::{Compression, Encoding, ZstdLevel};
 use ::parquet::file::properties::{EnabledStatistics, WriterProperties, WriterPropertiesBuilder, WriterVersion};
+use arrow_array::RecordBatch;
+use arrow_array::types::Int32Type;
+use arrow_array::{
+    ArrayRef, BooleanArray, Date32Array, DictionaryArray, Float32Array, Float64Array, Int64Array, ListArray,
+    StringArray,
+};
+use arrow_ipc::CompressionType;
+use arrow_ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
+use arrow_schema::Schema;
 
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};

@@ -13,6 +13,7 @@ mod terminal;
 mod text;
 mod usage;
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -22,8 +23,20 @@ use clap::ArgMatches;
 
 use crate::config::Config;
 
-/// Runs the program, and returns its exit code.
+const SUCCESS: u8 = 0;
+/// The exit code of errors in the data or of the system.
+const FAILURE: u8 = 1;
+/// The exit code of errors in the command line.
+const USAGE: u8 = 2;
+
+/// Runs the program with the arguments of this process, and returns its exit code.
 pub fn main() -> ExitCode {
+    ExitCode::from(main_with(std::env::args_os().skip(1)))
+}
+
+/// Runs the program with these arguments, which do not include its name, and returns its exit code. It changes the
+/// signal handlers and the panic hook of the process, which should end with the program.
+pub fn main_with(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     fail_where_files_may_not_grow();
     // An interruption removes incomplete files. If the handler cannot be set, temporary files may be left behind.
     let _ = ctrlc::set_handler(|| {
@@ -32,31 +45,30 @@ pub fn main() -> ExitCode {
         std::process::exit(130);
     });
     panics::keep_silent();
-    let line: Vec<String> = std::iter::once("apportion".into())
-        .chain(std::env::args_os().skip(1).map(|word| word.to_string_lossy().into()))
-        .collect();
+    let words: Vec<OsString> = std::iter::once("apportion".into()).chain(arguments).collect();
+    let line: Vec<String> = words.iter().map(|word| word.to_string_lossy().into()).collect();
     let config = match panics::caught(|| Config::of_line(&line)) {
         Ok(config) => config,
         Err(error) => return failed(&error),
     };
     let command = config.iter().fold(program::command(), |command, config| config.relax(command));
-    let matches = match command.try_get_matches() {
+    let matches = match command.try_get_matches_from(words) {
         Ok(matches) => matches,
         Err(error) => return usage::end(&error, &line),
     };
     match panics::caught(|| run(&matches, &line, config.as_ref())) {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(()) => SUCCESS,
         // The reader of the output closed the pipe, for example `head`.
-        Err(error) if message::sentence(&error).contains("Broken pipe (os error") => ExitCode::SUCCESS,
+        Err(error) if message::sentence(&error).contains("Broken pipe (os error") => SUCCESS,
         Err(error) => failed(&error),
     }
 }
 
 /// Prints an error, and returns the exit code.
-fn failed(error: &anyhow::Error) -> ExitCode {
+fn failed(error: &anyhow::Error) -> u8 {
     apportion_io::wait_if_interrupted();
     text::say(format!("error: {}{}", message::sentence(error), hint(error)));
-    if usage::is_usage(error) { ExitCode::from(2) } else { ExitCode::FAILURE }
+    if usage::is_usage(error) { USAGE } else { FAILURE }
 }
 
 fn run(matches: &ArgMatches, line: &[String], config: Option<&Config>) -> Result<()> {

@@ -1,12 +1,10 @@
 //! Usage errors, which end the program with exit code 2; errors in the data end it with 1.
 
-use std::process::ExitCode;
-
 use apportion_io::closest_match;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, Command};
 
-use crate::{program, text};
+use crate::{FAILURE, program, text};
 
 /// Returns whether the error is in the command line: in one of its values, or in their combination.
 pub(crate) fn is_usage(error: &anyhow::Error) -> bool {
@@ -14,15 +12,15 @@ pub(crate) fn is_usage(error: &anyhow::Error) -> bool {
 }
 
 /// Prints an error in the command line, or the requested help, and returns the exit code.
-pub(crate) fn end(error: &clap::Error, line: &[String]) -> ExitCode {
+pub(crate) fn end(error: &clap::Error, line: &[String]) -> u8 {
     match (tip(error, line), error.exit_code()) {
         (Some(tip), code) => {
             text::say(format!("error: {}\n\n  tip: {tip}\n\nFor more information, try '--help'.", first_line(error)));
-            ExitCode::from(code as u8)
+            code as u8
         }
         (None, code) => match error.print() {
-            Ok(()) => ExitCode::from(code as u8),
-            Err(_) => ExitCode::FAILURE,
+            Ok(()) => code as u8,
+            Err(_) => FAILURE,
         },
     }
 }

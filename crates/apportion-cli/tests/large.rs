@@ -213,8 +213,10 @@ fn files_of_one_output_are_put_below_each_other_by_the_names_of_their_columns() 
 /// Existing Parquet columns of any type are copied unchanged, with the file's metadata.
 #[test]
 fn parquet_columns_are_copied_whole() {
-    use arrow::array::*;
-    use arrow::datatypes::{DataType, Field, Int32Type, Schema};
+    use arrow_array::cast::AsArray;
+    use arrow_array::types::Int32Type;
+    use arrow_array::*;
+    use arrow_schema::{DataType, Field, Schema};
     use parquet::arrow::ArrowWriter;
     use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
     use parquet::file::properties::{EnabledStatistics, WriterProperties};
@@ -257,7 +259,7 @@ fn parquet_columns_are_copied_whole() {
         assert_eq!(reader.schema().metadata().get("made by").map(String::as_str), Some("hand"));
         let reader = reader.build().unwrap();
         let found: Vec<RecordBatch> = reader.map(Result::unwrap).collect();
-        let found = arrow::compute::concat_batches(&found[0].schema(), &found).unwrap();
+        let found = arrow_select::concat::concat_batches(&found[0].schema(), &found).unwrap();
         assert_eq!(found.num_rows(), 4 * inputs.len());
         assert_eq!(found.schema().field(7), &Field::new("label", DataType::Utf8, false));
         let old = found.project(&[0, 1, 2, 3, 4, 5, 6]).unwrap();

@@ -95,8 +95,8 @@ fn zeros_that_codes_had_lost_are_put_back_and_told() {
 /// ZIP codes as numbers, and surnames as dictionaries, with missing values.
 #[test]
 fn columns_of_any_type_are_read() {
-    use arrow::array::{ArrayRef, DictionaryArray, Float64Array, Int32Array, RecordBatch, StringArray};
-    use arrow::datatypes::Int8Type;
+    use arrow_array::types::Int8Type;
+    use arrow_array::{ArrayRef, DictionaryArray, Float64Array, Int32Array, RecordBatch, StringArray};
     use std::sync::Arc;
     let folder = TempDir::new().unwrap();
     let folder = folder.path();
@@ -989,15 +989,14 @@ fn scores_of_the_synthetic_state_are_found_again() {
     for batch in reader.unwrap().build().unwrap() {
         let batch = batch.unwrap();
         let column = |name: String| {
-            use arrow::array::AsArray;
-            batch.column_by_name(&name).unwrap().as_primitive::<arrow::datatypes::Float64Type>().clone()
+            use arrow_array::cast::AsArray;
+            batch.column_by_name(&name).unwrap().as_primitive::<arrow_array::types::Float64Type>().clone()
         };
-        let race =
-            arrow::compute::cast(batch.column_by_name("race").unwrap(), &arrow::datatypes::DataType::Utf8).unwrap();
+        let race = arrow_cast::cast(batch.column_by_name("race").unwrap(), &arrow_schema::DataType::Utf8).unwrap();
         for (class, name) in CLASSES.iter().enumerate() {
             let (theirs, ours) = (column(format!("p_{name}")), column(format!("again_{name}")));
             for row in 0..batch.num_rows() {
-                use arrow::array::AsArray;
+                use arrow_array::cast::AsArray;
                 assert!((theirs.value(row) - ours.value(row)).abs() < 1e-9);
                 let truth = f64::from(u8::from(race.as_string::<i32>().value(row) == *name));
                 let bin = ((ours.value(row) * 10.0) as usize).min(9);

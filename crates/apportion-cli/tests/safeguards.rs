@@ -419,8 +419,8 @@ fn a_report_that_fails_says_that_the_labels_were_written() {
 
 #[test]
 fn nested_columns_are_refused_before_any_work() {
-    use arrow::array::{ArrayRef, Float64Array, Int32Array, ListArray};
-    use arrow::datatypes::Int32Type;
+    use arrow_array::types::Int32Type;
+    use arrow_array::{ArrayRef, Float64Array, Int32Array, ListArray};
     use std::sync::Arc;
     let folder = TempDir::new().unwrap();
     let scores = |scores: [f64; 2]| Arc::new(Float64Array::from_iter_values(scores)) as ArrayRef;
@@ -429,7 +429,7 @@ fn nested_columns_are_refused_before_any_work() {
     let id: ArrayRef = Arc::new(Int32Array::from_iter_values([1, 2]));
     // The scores of the second row sum to 2, which would be reported if they were read first.
     let columns = [("id", id), ("p_a", scores([0.6, 1.0])), ("p_b", scores([0.4, 1.0])), ("phones", lists)];
-    let batch = arrow::array::RecordBatch::try_from_iter(columns).unwrap();
+    let batch = arrow_array::RecordBatch::try_from_iter(columns).unwrap();
     let file = fs::File::create(folder.path().join("n.parquet")).unwrap();
     let mut writer = parquet::arrow::ArrowWriter::try_new(file, batch.schema(), None).unwrap();
     writer.write(&batch).unwrap();

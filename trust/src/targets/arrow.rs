@@ -5,10 +5,10 @@
 use std::io::Cursor;
 use std::panic::catch_unwind;
 
-use ::arrow::error::ArrowError;
-use ::arrow::ipc::reader::{FileReader, StreamReader};
-use ::arrow::record_batch::RecordBatch;
 use apportion_io::InputOptions;
+use arrow_array::RecordBatch;
+use arrow_ipc::reader::{FileReader, StreamReader};
+use arrow_schema::ArrowError;
 
 use super::files::{Read, check_program, check_table, in_threads};
 use crate::Outcome;

@@ -3,13 +3,14 @@
 use std::path::Path;
 use std::sync::OnceLock;
 
-use ::arrow::array::{Array, AsArray, RecordBatch};
-use ::arrow::compute::cast;
-use ::arrow::datatypes::DataType;
 use apportion::{Match, Reference, Rule, Settings};
 use apportion_app::input::Source;
 use apportion_app::{Context, label};
 use apportion_io::{Input, InputOptions, Table, TableOptions};
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, RecordBatch};
+use arrow_cast::cast;
+use arrow_schema::DataType;
 use rayon::ThreadPool;
 
 use crate::check_message;
@@ -46,7 +47,7 @@ impl Read {
                 batch.columns().iter().filter_map(|column| cast(column, &DataType::Utf8).ok()).collect();
             assert_eq!(columns.len(), batch.num_columns(), "a column of text is not text");
             for row in 0..batch.num_rows() {
-                let cell = |column: &::arrow::array::ArrayRef| {
+                let cell = |column: &arrow_array::ArrayRef| {
                     let column = column.as_string::<i32>();
                     if column.is_null(row) { String::new() } else { column.value(row).to_owned() }
                 };

@@ -6,16 +6,18 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use apportion::text::{Message, Setting};
-use arrow::array::{
-    Array, ArrayRef, ArrowPrimitiveType, AsArray, BooleanArray, Float32Array, Float64Array, GenericStringArray,
-    Int32Array, OffsetSizeTrait, PrimitiveArray, RecordBatch, StringArray,
+use arrow_array::cast::AsArray;
+use arrow_array::types::{
+    Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
-use arrow::compute::{cast, concat};
-use arrow::datatypes::{
-    DataType, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type,
-    UInt64Type,
+use arrow_array::{
+    Array, ArrayRef, ArrowPrimitiveType, BooleanArray, Float32Array, Float64Array, GenericStringArray, Int32Array,
+    OffsetSizeTrait, PrimitiveArray, RecordBatch, StringArray,
 };
-use arrow::util::display::{ArrayFormatter, FormatOptions};
+use arrow_cast::cast;
+use arrow_cast::display::{ArrayFormatter, FormatOptions};
+use arrow_schema::DataType;
+use arrow_select::concat::concat;
 
 use crate::error::{Error, Result};
 use crate::table::{
@@ -302,7 +304,7 @@ fn integer_array(integers: &Integers<'_>) -> ArrayRef {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
-    use arrow::array::{Date32Array, Decimal128Array, DictionaryArray, Int64Array, StringViewArray};
+    use arrow_array::{Date32Array, Decimal128Array, DictionaryArray, Int64Array, StringViewArray};
 
     use super::*;
 

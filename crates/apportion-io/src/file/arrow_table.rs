@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
-use arrow::datatypes::{DataType, Field, FieldRef, Float32Type, Float64Type, Schema, SchemaRef};
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Float32Type, Float64Type};
+use arrow_array::{Array, ArrayRef, RecordBatch};
+use arrow_schema::{DataType, Field, FieldRef, Schema, SchemaRef};
 
 use super::arrow_columns::{array_of, block_of};
 use crate::error::{Error, Result};
@@ -62,7 +64,7 @@ impl MemoryTable {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use apportion::{Match, Reference, Rule, Settings};
-    use arrow::array::{Float32Array, Float64Array, StringArray};
+    use arrow_array::{Float32Array, Float64Array, StringArray};
 
     use super::*;
     use crate::{Input, InputOptions, Table, TableOptions};
@@ -136,7 +138,7 @@ mod tests {
         let about = |text: &str| std::collections::HashMap::from([("about".to_owned(), text.to_owned())]);
         let field = Field::new("id", DataType::Int32, false).with_metadata(about("people"));
         let schema = Arc::new(Schema::new_with_metadata(vec![field], about("a survey")));
-        let ids: ArrayRef = Arc::new(arrow::array::Int32Array::from(vec![1, 2]));
+        let ids: ArrayRef = Arc::new(arrow_array::Int32Array::from(vec![1, 2]));
         let batch = RecordBatch::try_new(schema.clone(), vec![ids]).unwrap();
         for batches in [vec![], vec![batch.clone()]] {
             let table = MemoryTable::new(schema.clone(), batches);

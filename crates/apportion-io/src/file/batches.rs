@@ -6,9 +6,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions, StringArray};
-use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
-use arrow::error::ArrowError;
+use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions, StringArray};
+use arrow_schema::ArrowError;
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
 
 use super::arrow_columns::{array_of, block_of};
 use super::decode::decode;

@@ -1,7 +1,7 @@
 //! Decoder errors as messages with the file and the next step.
 
 use apportion::text::{Message, Setting};
-use arrow::error::ArrowError;
+use arrow_schema::ArrowError;
 
 use super::format::Format;
 use super::source::{Content, Source};

@@ -5,7 +5,7 @@ use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
 use std::sync::Once;
 
-use arrow::error::ArrowError;
+use arrow_schema::ArrowError;
 
 thread_local! {
     /// Whether panics of this thread are caught and need no report.

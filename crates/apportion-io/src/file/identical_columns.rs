@@ -83,7 +83,7 @@ fn identical(one: &ParquetFile, other: &ParquetFile) -> Vec<String> {
         return Vec::new();
     }
     let fields = one.metadata.schema().fields();
-    let is_identical = |(root, field): (usize, &Arc<arrow::datatypes::Field>)| {
+    let is_identical = |(root, field): (usize, &Arc<arrow_schema::Field>)| {
         let (other_root, other_field) = other.metadata.schema().column_with_name(field.name())?;
         let same = field.as_ref() == other_field && same_chunks(one, root, other, other_root);
         same.then(|| field.name().clone())

@@ -7,13 +7,13 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use arrow::array::{ArrayRef, RecordBatch};
-use arrow::buffer::Buffer;
-use arrow::datatypes::{Schema, SchemaRef};
-use arrow::error::ArrowError;
-use arrow::ipc::convert::fb_to_schema;
-use arrow::ipc::reader::{RecordBatchDecoder, read_dictionary, read_footer_length};
-use arrow::ipc::{Message, MessageHeader, MetadataVersion, root_as_footer, root_as_message};
+use arrow_array::{ArrayRef, RecordBatch};
+use arrow_buffer::Buffer;
+use arrow_ipc::convert::fb_to_schema;
+use arrow_ipc::reader::{RecordBatchDecoder, read_dictionary, read_footer_length};
+use arrow_ipc::{Message, MessageHeader, MetadataVersion, root_as_footer, root_as_message};
+use arrow_schema::ArrowError;
+use arrow_schema::{Schema, SchemaRef};
 
 use super::read_ahead::BatchResult;
 use super::stable_file::StableFile;
@@ -110,7 +110,7 @@ impl IpcBatches {
         self.version = Some(footer.version());
         let schema = footer.schema().ok_or_else(|| invalid("its footer has no schema"))?;
         self.schema = Arc::new(checked_schema(schema)?);
-        let block = |block: &arrow::ipc::Block| -> Result<Block, ArrowError> {
+        let block = |block: &arrow_ipc::Block| -> Result<Block, ArrowError> {
             let part = |length: i64| u64::try_from(length).map_err(|_| invalid("its footer is damaged"));
             Ok(Block {
                 start: part(block.offset())?,
@@ -247,7 +247,7 @@ impl Iterator for IpcBatches {
 }
 
 /// Returns the schema; refuses a file with another byte order.
-fn checked_schema(schema: arrow::ipc::Schema<'_>) -> Result<Schema, ArrowError> {
+fn checked_schema(schema: arrow_ipc::Schema<'_>) -> Result<Schema, ArrowError> {
     if schema.endianness().equals_to_target_endianness() {
         return Ok(fb_to_schema(schema));
     }

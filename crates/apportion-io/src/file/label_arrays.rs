@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use apportion::Label;
 use apportion::rule::Allotment;
-use arrow::array::{ArrayRef, Float32Array, Float64Array, StringArray, UInt64Array};
-use arrow::datatypes::{DataType, Field, FieldRef};
+use arrow_array::{ArrayRef, Float32Array, Float64Array, StringArray, UInt64Array};
+use arrow_schema::{DataType, Field, FieldRef};
 
 use super::output::{AddedColumns, write_with_columns};
 use crate::error::Result;

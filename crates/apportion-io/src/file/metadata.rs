@@ -6,8 +6,8 @@ use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
-use arrow::datatypes::{Schema, SchemaRef};
-use arrow::error::ArrowError;
+use arrow_schema::ArrowError;
+use arrow_schema::{Schema, SchemaRef};
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
 use parquet::file::metadata::KeyValue;
 

@@ -16,6 +16,7 @@ mod arrow_columns;
 mod arrow_table;
 mod batches;
 mod counting_reader;
+mod csv_writer;
 mod decode;
 mod encoding;
 mod explain;
@@ -44,7 +45,7 @@ mod workbook;
 mod write_error;
 mod writer;
 
-pub use arrow::array::RecordBatch;
+pub use arrow_array::RecordBatch;
 pub use batches::Batches;
 pub use format::{Compression, Format};
 pub use metadata::read_metadata;

@@ -40,8 +40,8 @@ pub fn refuse_nested_columns(input: &Input, output: &Output) -> Result<()> {
 }
 
 /// Returns the plural name of a nested type.
-fn kind(kind: &arrow::datatypes::DataType) -> &'static str {
-    use arrow::datatypes::DataType as Kind;
+fn kind(kind: &arrow_schema::DataType) -> &'static str {
+    use arrow_schema::DataType as Kind;
     match kind {
         Kind::Struct(_) => "structures",
         Kind::Map(..) => "maps",

@@ -9,14 +9,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use apportion::text::{Message, Setting, count};
-use arrow::array::{ArrayRef, RecordBatch};
-use arrow::csv::WriterBuilder;
-use arrow::datatypes::{FieldRef, Schema, SchemaRef};
-use arrow::error::ArrowError;
-use arrow::ipc::writer::FileWriter;
+use arrow_array::{ArrayRef, RecordBatch};
+use arrow_ipc::writer::FileWriter;
+use arrow_schema::ArrowError;
+use arrow_schema::{FieldRef, Schema, SchemaRef};
 use parquet::arrow::ArrowWriter;
 use parquet::errors::ParquetError;
 
+use super::csv_writer::CsvWriter;
 use super::format::{Compression, Format, default_delimiter, format_of_path};
 use super::metadata::{apportion_key_values, with_metadata};
 use super::parquet_copy::{AppendWriter, SourceFile};
@@ -72,7 +72,7 @@ impl Output {
     fn stream_writer(&self) -> BatchWriter {
         let output: Box<dyn Write> =
             if self.path == "-" { Box::new(std::io::stdout().lock()) } else { Box::new(std::io::sink()) };
-        let writer = WriterBuilder::new().build(CompressedWriter::Plain(output));
+        let writer = CsvWriter::new(CompressedWriter::Plain(output), b',');
         BatchWriter::Csv { writer: Box::new(writer), safe: self.safe_csv }
     }
 
@@ -435,7 +435,7 @@ impl Target {
         Ok(match self.format {
             Format::Csv | Format::Tsv => {
                 let separator = default_delimiter(self.format);
-                let writer = WriterBuilder::new().with_delimiter(separator).build(self.compressed(file)?);
+                let writer = CsvWriter::new(self.compressed(file)?, separator);
                 BatchWriter::Csv { writer: Box::new(writer), safe }
             }
             Format::Parquet => {
@@ -466,8 +466,10 @@ impl Target {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
-    use arrow::array::{AsArray, Date64Array};
-    use arrow::datatypes::{DataType, Date32Type};
+    use arrow_array::Date64Array;
+    use arrow_array::cast::AsArray;
+    use arrow_array::types::Date32Type;
+    use arrow_schema::DataType;
     use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
     use super::*;
@@ -486,7 +488,7 @@ mod tests {
         let kind = reader.parquet_schema().column(0).logical_type_ref().cloned();
         assert_eq!(kind, Some(parquet::basic::LogicalType::Date), "every reader sees a date");
         let read = reader.build().unwrap().next().unwrap().unwrap();
-        let days = arrow::compute::cast(read.column(0), &DataType::Date32).unwrap();
+        let days = arrow_cast::cast(read.column(0), &DataType::Date32).unwrap();
         assert_eq!(days.as_primitive::<Date32Type>().value(2), 19_000);
     }
 }

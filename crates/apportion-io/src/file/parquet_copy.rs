@@ -5,8 +5,8 @@ use std::fs::File;
 use std::io::{self, BufWriter, Sink};
 use std::sync::Arc;
 
-use arrow::array::ArrayRef;
-use arrow::datatypes::{FieldRef, Schema, SchemaRef};
+use arrow_array::ArrayRef;
+use arrow_schema::{FieldRef, Schema, SchemaRef};
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
 use parquet::arrow::arrow_writer::{ArrowColumnChunk, ArrowColumnWriter, ArrowRowGroupWriterFactory, compute_leaves};
 use parquet::arrow::{ARROW_SCHEMA_META_KEY, ArrowSchemaConverter, add_encoded_arrow_schema_to_metadata};

@@ -3,11 +3,12 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use arrow::array::{
+use arrow_array::types::UInt8Type;
+use arrow_array::{
     ArrayRef, DictionaryArray, Float32Array, Float64Array, RecordBatch, StringArray, UInt8Array, UInt64Array,
 };
-use arrow::datatypes::{DataType, Field, FieldRef, Schema, UInt8Type};
-use arrow::error::ArrowError;
+use arrow_schema::ArrowError;
+use arrow_schema::{DataType, Field, FieldRef, Schema};
 
 use super::output::{AddedColumns, write_batches, write_with_columns};
 use crate::error::{Error, Result};

@@ -8,8 +8,8 @@ use std::collections::VecDeque;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 
-use arrow::array::RecordBatch;
-use arrow::error::ArrowError;
+use arrow_array::RecordBatch;
+use arrow_schema::ArrowError;
 
 use super::guard::guarded;
 
@@ -133,8 +133,9 @@ impl Iterator for InOrder {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use arrow::array::{AsArray, Int64Array};
-    use arrow::datatypes::Int64Type;
+    use arrow_array::Int64Array;
+    use arrow_array::cast::AsArray;
+    use arrow_array::types::Int64Type;
     use std::sync::Arc;
 
     fn batch(number: i64) -> RecordBatch {

@@ -3,9 +3,10 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, StringArray};
-use arrow::compute::cast;
-use arrow::datatypes::{DataType, Field, FieldRef, Schema};
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef, RecordBatch, StringArray};
+use arrow_cast::cast;
+use arrow_schema::{DataType, Field, FieldRef, Schema};
 
 use crate::output::escape_formula;
 
@@ -50,8 +51,8 @@ fn escape_texts(column: &ArrayRef) -> Option<ArrayRef> {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
-    use arrow::array::{DictionaryArray, Float64Array};
-    use arrow::datatypes::Int32Type;
+    use arrow_array::types::Int32Type;
+    use arrow_array::{DictionaryArray, Float64Array};
 
     use super::*;
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use apportion::text::Message;
-use arrow::datatypes::SchemaRef;
+use arrow_schema::SchemaRef;
 
 use super::format::{Compression, Format, default_delimiter, is_text};
 use super::separator::SEPARATORS;

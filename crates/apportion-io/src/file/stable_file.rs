@@ -367,11 +367,12 @@ mod tests {
 
     /// Changes one byte and keeps the modification time, so that only the checksum differs.
     fn flip_bit(file: &tempfile::NamedTempFile, at: u64) {
-        use std::os::unix::fs::FileExt;
-        let handle = std::fs::OpenOptions::new().read(true).write(true).open(file.path()).unwrap();
+        let mut handle = std::fs::OpenOptions::new().read(true).write(true).open(file.path()).unwrap();
         let mut byte = [0];
-        handle.read_exact_at(&mut byte, at).unwrap();
-        handle.write_all_at(&[byte[0] ^ 1], at).unwrap();
+        handle.seek(SeekFrom::Start(at)).unwrap();
+        handle.read_exact(&mut byte).unwrap();
+        handle.seek(SeekFrom::Start(at)).unwrap();
+        handle.write_all(&[byte[0] ^ 1]).unwrap();
     }
 
     #[test]

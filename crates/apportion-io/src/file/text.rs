@@ -7,10 +7,10 @@ use std::io::Read;
 use std::sync::Arc;
 
 use apportion::text::{Message, Setting, count, counted};
-use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions, StringArray};
-use arrow::buffer::{Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
-use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
-use arrow::error::ArrowError;
+use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions, StringArray};
+use arrow_buffer::{Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
+use arrow_schema::ArrowError;
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use csv_core::ReadRecordResult;
 
 use super::explain::Explained;
@@ -342,7 +342,8 @@ pub(super) fn non_table_content(start: &[u8]) -> Option<&'static str> {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use arrow::array::{Array, AsArray};
+    use arrow_array::Array;
+    use arrow_array::cast::AsArray;
 
     fn read(text: &[u8], batch_rows: usize) -> Result<Vec<Vec<String>>, String> {
         let batches = TextBatches::open(text, b',', 1 << 10).map_err(|error| error.to_string())?;

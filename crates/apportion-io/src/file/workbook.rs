@@ -12,9 +12,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use apportion::text::{Message, Setting, count};
-use arrow::array::{RecordBatch, RecordBatchOptions};
-use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
-use arrow::error::ArrowError;
+use arrow_array::{RecordBatch, RecordBatchOptions};
+use arrow_schema::ArrowError;
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use calamine::{Cell, CellErrorType, DataRef, ExcelDateTime, Reader, SheetType, SheetVisible, Xlsx, XlsxCellReader};
 use zip::ZipArchive;
 

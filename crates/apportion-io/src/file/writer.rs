@@ -4,15 +4,16 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
-use arrow::array::RecordBatch;
-use arrow::datatypes::FieldRef;
-use arrow::error::ArrowError;
-use arrow::ipc::writer::FileWriter;
+use arrow_array::RecordBatch;
+use arrow_ipc::writer::FileWriter;
+use arrow_schema::ArrowError;
+use arrow_schema::FieldRef;
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::WriterProperties;
 use parquet::schema::types::ColumnPath;
 
+use super::csv_writer::CsvWriter;
 use super::safe_csv::escape_formulas;
 use crate::error::{Error, Result};
 
@@ -66,7 +67,7 @@ impl CompressedWriter {
 }
 
 pub(crate) enum BatchWriter {
-    Csv { writer: Box<arrow::csv::Writer<CompressedWriter>>, safe: bool },
+    Csv { writer: Box<CsvWriter<CompressedWriter>>, safe: bool },
     Parquet(Box<ArrowWriter<File>>),
     Ipc(Box<FileWriter<BufWriter<File>>>),
 }

@@ -3,7 +3,8 @@
 //!
 //! An unfinished file is private, and locked while its writer runs. Files left by a killed program
 //! are removed by the next program that writes to the same folder. An interrupt removes all
-//! unfinished files: see [`remove_unfinished`].
+//! unfinished files: see [`remove_unfinished`]. On Windows, a lock would keep the program itself from
+//! opening the file again: files are not locked there, and those of a killed program remain.
 
 use std::fs::{File, Permissions};
 use std::io::{self, Write};
@@ -154,7 +155,8 @@ pub(crate) struct PendingFolder {
     folder: PathBuf,
     /// The folder that contains the files until they are published.
     staging: TempDir,
-    _lock: File,
+    /// Its lock; `None` on systems where folders cannot be opened.
+    _lock: Option<File>,
     /// The complete files, as paths relative to the folder.
     files: Vec<PathBuf>,
     /// Whether the staging folder can be renamed to the folder.
@@ -336,12 +338,12 @@ fn new_in(folder: &Path) -> io::Result<NamedTempFile> {
 }
 
 /// Like [`new_in`], for a folder. The lock lasts as long as the handle.
-fn new_folder_in(folder: &Path) -> io::Result<(TempDir, File)> {
+fn new_folder_in(folder: &Path) -> io::Result<(TempDir, Option<File>)> {
     loop {
         let mut registry = registry();
         let staging = tempfile::Builder::new().prefix(PREFIX).rand_bytes(12).tempdir_in(folder)?;
-        let lock = File::open(staging.path())?;
-        if is_locked(&lock, staging.path()) {
+        let lock = if cfg!(windows) { None } else { Some(File::open(staging.path())?) };
+        if lock.as_ref().is_none_or(|lock| is_locked(lock, staging.path())) {
             registry.unfinished.push(staging.path().to_owned());
             return Ok((staging, lock));
         }
@@ -351,6 +353,9 @@ fn new_folder_in(folder: &Path) -> io::Result<(TempDir, File)> {
 /// Locks a new file. Returns false if another process already considered it abandoned. If the file
 /// system does not support locks, no file is ever considered abandoned.
 fn is_locked(file: &File, path: &Path) -> bool {
+    if cfg!(windows) {
+        return true;
+    }
     match file.try_lock() {
         Ok(()) => path.exists(),
         Err(std::fs::TryLockError::WouldBlock) => false,
@@ -368,6 +373,9 @@ fn create_private(path: &Path) -> io::Result<File> {
 
 /// Removes files and folders that killed programs left in a folder: those that are no longer locked.
 fn remove_abandoned(folder: &Path) {
+    if cfg!(windows) {
+        return;
+    }
     let Ok(entries) = std::fs::read_dir(folder) else { return };
     for entry in entries.flatten() {
         let path = entry.path();

@@ -252,11 +252,11 @@ mod tests {
     #[cfg(feature = "files")]
     #[test]
     fn all_types_of_files_are_compared() {
-        use arrow::array::{
+        use arrow_array::types::{Int8Type, Int32Type};
+        use arrow_array::{
             ArrayRef, Date32Array, Decimal128Array, DictionaryArray, Float32Array, Int64Array, ListArray, RecordBatch,
             StringArray, StringViewArray, UInt32Array,
         };
-        use arrow::datatypes::{Int8Type, Int32Type};
         use std::sync::Arc;
 
         let difference = |one: ArrayRef, other: ArrayRef, is_text: bool| {
