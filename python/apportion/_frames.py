@@ -6,6 +6,7 @@ the same library: a Categorical with the same index, an Enum, an array.
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import itertools
 import os
@@ -463,8 +464,16 @@ def _matrix(values: Any) -> np.ndarray:
         matrix = np.asarray(values)
     except ValueError as error:
         raise ValueError(f"scores: rows have different lengths or are not numbers ({error})") from None
+    if matrix.ndim < 2 and matrix.dtype == object:
+        kind = "list of dicts" if matrix.size and isinstance(matrix.flat[0], Mapping) else type(values).__name__
+        raise TypeError(
+            f"scores: unsupported type {kind}; give an array, a data frame, a table, a DuckDB relation, or the path of a file"
+        )
     if matrix.ndim != 2:
         raise ValueError(f"scores of shape {matrix.shape}: two dimensions are required, with one column per class")
+    if matrix.dtype == object:  # numbers, perhaps with None
+        with contextlib.suppress(TypeError, ValueError):
+            matrix = matrix.astype(np.float64)
     if matrix.dtype.kind not in "fiub":
         kind = "text or other objects" if matrix.dtype.kind in "OUS" else str(matrix.dtype)
         raise TypeError(f"scores: an array of {kind}; scores must be numbers from 0 to 1")
