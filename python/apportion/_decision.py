@@ -291,6 +291,8 @@ class Decision:
         by: Columns | None = None,
         name: str | None = None,
         table: str | None = None,
+        id: str | None = None,
+        prices: FilePath | None = None,
         percent: bool = False,
         single: bool = False,
         output: FilePath | None = None,
@@ -309,13 +311,16 @@ class Decision:
             by: the columns that define the groups. Default: those of the fit.
             name: the name of the label column. Default: "label" with `table`, otherwise none.
             table: the table of a complete SELECT statement.
+            id: the column of IDs, to divide tied rows among their classes. Default: they get the first.
+            prices: with `table` and groups, a CSV file for the prices of the groups; the statement then joins the table of
+                its name. Default: the prices are in the statement.
             percent: whether the scores are percentages.
             single: whether the score columns are single precision.
             output, overwrite: a file to write the SQL to as well, and whether to replace it.
         """
         values = {
             "sql": dialect, "scores": columns, "by": by, "label_name": name, "table": table, "percent": percent,
-            "single": single,
+            "single": single, "id": id, "prices": None if prices is None else os.fspath(prices), "force": overwrite,
         }  # fmt: skip
         sql: str = run("export", None, values, decision=self._text).result["sql"]
         if output is not None:

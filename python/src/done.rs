@@ -9,6 +9,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyType;
 use pyo3_arrow::PyTable;
+use serde_json::Value;
 
 use crate::jobs::{Outcome, exception};
 use crate::values;
@@ -16,9 +17,7 @@ use crate::values;
 /// The result of a job.
 #[pyclass(frozen)]
 pub(crate) struct Done {
-    /// The response: dicts, lists, numbers and text.
-    #[pyo3(get)]
-    result: Py<PyAny>,
+    result: Value,
     /// The response as text, if the job has one.
     #[pyo3(get)]
     text: String,
@@ -44,12 +43,12 @@ pub(crate) struct Done {
 
 impl Done {
     /// Converts the result of a job and its notices, each with whether it is a warning, to Python.
-    pub(crate) fn new(py: Python<'_>, outcome: Outcome, notices: Vec<(bool, String)>) -> PyResult<Done> {
+    pub(crate) fn new(outcome: Outcome, notices: Vec<(bool, String)>) -> Done {
         let Outcome { result, text, classes, labels, groups, drift, rows, document } = outcome;
         let (warnings, notes): (Vec<_>, Vec<_>) = notices.into_iter().partition(|(is_warning, _)| *is_warning);
         let texts = |notices: Vec<(bool, String)>| notices.into_iter().map(|(_, text)| text).collect();
-        Ok(Done {
-            result: values::python(py, &result)?.unbind(),
+        Done {
+            result,
             text,
             notes: texts(notes),
             warnings: texts(warnings),
@@ -59,7 +58,7 @@ impl Done {
             columns: labels.into_iter().map(array).collect(),
             rows,
             document,
-        })
+        }
     }
 }
 
@@ -73,6 +72,12 @@ fn array(column: LabelColumn) -> ArrayRef {
 
 #[pymethods]
 impl Done {
+    /// Returns the response: dicts, lists, numbers and text. It is converted only if it is needed.
+    #[getter]
+    fn result<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        values::python(py, &self.result)
+    }
+
     /// Returns the label columns as a pyarrow table with one chunk per column, without copying.
     fn columns<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let named = self.columns.iter().enumerate().map(|(index, column)| (index.to_string(), column.clone()));

@@ -1,14 +1,14 @@
 //! Runs jobs by name: converts values to a request, and the response to a result for Python.
 
 use apportion::text::{Message, Setting};
+use apportion_app::labels::GroupLabels;
 use apportion_app::labels::LabelColumn;
 use apportion_app::output::written;
 use apportion_app::reference::SHARES_IN_MEMORY;
-use apportion_app::text::count;
 use apportion_app::report::WrittenReport;
-use apportion_app::labels::GroupLabels;
 use apportion_app::settings::{Job, from_values};
 use apportion_app::summary::drift_warning;
+use apportion_app::text::count;
 use apportion_app::{
     Context, Error, Result, apply, audit, calibrate, compare, describe, disparity, explain, export, fit, frontier,
     label, predict, provenance, reproduce, simulate, tables, verify,
@@ -126,6 +126,18 @@ impl Outcome {
         Outcome { document: report.map(|report| report.document), ..self }
     }
 }
+
+/// Returns whether a job takes milliseconds, so that starting a thread for it and watching it is not worthwhile: labels of a
+/// small table in memory by a rule that is not learned.
+pub(crate) fn is_short(job: Job, values: &Map<String, Value>, input: &Input) -> bool {
+    let is_small = input.table.as_ref().is_some_and(|table| table.rows() <= SHORT_ROWS);
+    let is_plain = !values.contains_key("report") && !values.contains_key("figures");
+    let is_learned = values.get("rule").is_some_and(|rule| rule == "learned");
+    matches!(job, Job::Label | Job::Apply) && is_small && is_plain && !is_learned
+}
+
+/// The maximum number of rows of a short job.
+const SHORT_ROWS: usize = 10_000;
 
 /// Runs a job.
 ///

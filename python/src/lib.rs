@@ -20,7 +20,7 @@ use pyo3::types::PyDict;
 use pyo3_arrow::{PyArray, PyTable};
 
 use done::{Document, Done};
-use watch::{Watch, attend};
+use watch::{Watch, at_once, attend};
 
 /// The data that Python shares with a job.
 #[derive(FromPyObject)]
@@ -73,6 +73,7 @@ fn run(
 ) -> PyResult<Done> {
     let job = jobs::find(job).ok_or_else(|| PyValueError::new_err(format!("unknown job {job:?}")))?;
     let (values, input) = (values::settings(job, values)?, input.read()?);
+    let is_short = jobs::is_short(job, &values, &input);
     let watch = Arc::new(Watch::default());
     let notices: Arc<Mutex<Vec<(bool, String)>>> = Arc::default();
     let heard = notices.clone();
@@ -96,10 +97,10 @@ fn run(
         name_setting: names::python_name,
     };
     let work = move || jobs::run(job, values, input, &context);
-    let outcome = attend(py, &watch, progress.as_ref(), work)?;
+    let outcome = if is_short { at_once(py, work) } else { attend(py, &watch, progress.as_ref(), work) }?;
     let outcome = outcome.map_err(|error| jobs::exception(&error))?;
     let notices = std::mem::take(&mut *notices.lock().unwrap_or_else(PoisonError::into_inner));
-    Done::new(py, outcome, notices)
+    Ok(Done::new(outcome, notices))
 }
 
 /// Returns the score columns among some names, if they are recognized.

@@ -1,5 +1,6 @@
 //! Progress and cancellation, shared by the working thread and the waiting thread.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::sync::{Mutex, PoisonError};
@@ -52,6 +53,15 @@ impl Watch {
     }
 }
 
+/// Runs short work in this thread, with the GIL released.
+pub(crate) fn at_once<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> PyResult<T> {
+    // A panic is an error like that of a thread.
+    py.detach(move || catch_unwind(AssertUnwindSafe(work))).map_err(|_| PyRuntimeError::new_err(PANICKED))
+}
+
+/// The message if a job panicked.
+const PANICKED: &str = "the job ended without a result; please report this bug";
+
 /// Runs work in another thread, with the GIL released, until it is done or a signal cancels it. Waits for a cancelled
 /// thread, so that it leaves no incomplete file behind.
 pub(crate) fn attend<T: Send>(
@@ -80,8 +90,7 @@ pub(crate) fn attend<T: Send>(
                 _ => {
                     // The work panicked. Joining the thread here keeps the panic from propagating.
                     let _ = worker.join();
-                    let problem = "the job ended without a result; please report this bug";
-                    return Err(PyRuntimeError::new_err(problem));
+                    return Err(PyRuntimeError::new_err(PANICKED));
                 }
             }
             let reported = py.check_signals().and_then(|()| match progress {

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use apportion::Decision;
 use apportion::decision::{FitInfo, Fitted};
-use apportion::sql::{self, SqlOptions};
+use apportion::sql::{self, PriceTable, SqlOptions};
 use apportion::text::{Message, Setting};
 use apportion_io::{is_same_file, quoted, refuse_overwrite, write_atomically};
 use serde::{Deserialize, Serialize};
@@ -34,6 +34,10 @@ pub struct Request {
     pub label_name: Option<String>,
     /// The table for a complete SELECT statement: the text after FROM.
     pub table: Option<String>,
+    /// The column of IDs, which determine the labels of tied rows.
+    pub id: Option<String>,
+    /// A CSV file for the prices of the groups; the statement then joins the table with the name of the file.
+    pub prices: Option<PathBuf>,
     /// The output file; if not set or `-`, the SQL is only returned.
     pub output: Option<PathBuf>,
     /// Whether to replace an existing file.
@@ -94,6 +98,8 @@ pub struct Response {
     pub sql: String,
     /// The file that was written; null if no file was written.
     pub written: Option<PathBuf>,
+    /// The file with the prices of the groups; null if none was requested.
+    pub prices: Option<PathBuf>,
 }
 
 /// Exports a decision as SQL.
@@ -102,22 +108,38 @@ pub struct Response {
 /// If the decision cannot be read or expressed as SQL, or the file cannot be written.
 pub fn run(request: &Request, context: &Context) -> Result<Response> {
     let output = request.output.as_deref().filter(|path| *path != Path::new("-"));
-    if let Some(path) = output {
+    for path in output.iter().chain(&request.prices.as_deref()) {
         request.check_output(path)?;
     }
     let decision = decision_file::read(&request.decision, request.decision_json.as_deref())?;
+    let prices = request.price_table(&decision)?;
     let sql = decision.to_sql(&request.sql_options(&decision)?)?;
-    if let Some(info) = decision.fit_info().filter(|info| info.tied > 0) {
+    if let Some(info) = decision.fit_info().filter(|info| info.tied > 0 && request.id.is_none()) {
         let (tied, people) = (text::count(info.tied), text::count(info.people));
         let were = if info.tied == 1 { "was" } else { "were" };
-        context.note(format!(
-            "{tied} of {people} rows {were} tied in the fit; unlike `apply`, SQL gives tied rows the first of their classes"
-        ));
+        let ties = format!(
+            "{tied} of {people} rows {were} tied in the fit; unlike `apply`, SQL gives tied rows the first of their classes. To \
+             divide them among their classes, name a column of IDs with "
+        );
+        context.note(Message::from(ties) + Setting::Id);
+    }
+    if let (Some(path), Some(prices)) = (&request.prices, &prices) {
+        write_atomically(path, csv(prices).as_bytes())?;
     }
     if let Some(path) = output {
         write_atomically(path, sql.as_bytes())?;
     }
-    Ok(Response { sql, written: output.map(Path::to_owned) })
+    Ok(Response { sql, written: output.map(Path::to_owned), prices: request.prices.clone() })
+}
+
+/// Returns a table of prices as CSV. Numbers are read back as they were.
+fn csv(prices: &PriceTable) -> String {
+    let row = |(group, numbers): &(String, Vec<f64>)| {
+        let group = format!("\"{}\"", group.replace('"', "\"\""));
+        std::iter::once(group).chain(numbers.iter().map(f64::to_string)).collect::<Vec<_>>().join(",")
+    };
+    let lines = std::iter::once(prices.columns.join(",")).chain(prices.rows.iter().map(row));
+    lines.map(|line| line + "\n").collect()
 }
 
 impl Request {
@@ -128,6 +150,28 @@ impl Request {
             return Err(apportion_io::Error::file(path, problem).into());
         }
         Ok(refuse_overwrite(path, None, self.force)?)
+    }
+
+    /// Returns the prices of the groups, if a file for them is requested.
+    fn price_table(&self, decision: &Decision) -> Result<Option<PriceTable>> {
+        let Some(path) = &self.prices else { return Ok(None) };
+        let refuse = |problem: &str| Err(Error::Data(Message::from(Setting::Prices) + problem));
+        if self.output.as_deref().is_some_and(|output| is_same_file(path, output) || path == output) {
+            return refuse(": it is also the file for the SQL; choose another file");
+        }
+        if self.table.is_none() {
+            return Err(Error::Data(
+                Message::from(Setting::Prices)
+                    + ": an expression cannot join a table of prices; name the table with "
+                    + Setting::Table,
+            ));
+        }
+        match decision.price_table() {
+            Some(prices) => Ok(Some(prices)),
+            None => {
+                refuse(": the decision was fitted without groups, so its prices are in the statement; leave it out")
+            }
+        }
     }
 
     fn sql_options(&self, decision: &Decision) -> Result<SqlOptions> {
@@ -153,6 +197,8 @@ impl Request {
             single: self.single,
             label: self.label_name.clone(),
             table: self.table.clone(),
+            id: self.id.clone(),
+            prices: self.prices.as_ref().and_then(|path| Some(path.file_stem()?.to_string_lossy().into_owned())),
             ..SqlOptions::new(self.sql.into(), columns)
         })
     }

@@ -1,14 +1,21 @@
 //! The memory limit: set by the user, or a quarter of the machine's memory.
 
+use std::sync::LazyLock;
+
 use sysinfo::{MemoryRefreshKind, RefreshKind, System};
 
 /// Returns a quarter of the machine's memory, or of a container's limit.
 pub fn default() -> u64 {
+    *QUARTER
+}
+
+/// Read once per process, because it takes longer than labeling a thousand rows.
+static QUARTER: LazyLock<u64> = LazyLock::new(|| {
     let memory = RefreshKind::nothing().with_memory(MemoryRefreshKind::nothing().with_ram());
     let Ok(system) = System::new_with_specifics(memory) else { return WHERE_UNKNOWN };
     let limit = system.cgroup_limits().map_or(u64::MAX, |limits| limits.total_memory);
     system.total_memory().min(limit) / 4
-}
+});
 
 /// The default limit if the system does not report its memory.
 const WHERE_UNKNOWN: u64 = 1 << 30;

@@ -148,6 +148,59 @@ fn it_has_a_name_or_is_a_statement() {
     assert!(statement.ends_with("END AS \"label\"\nFROM s.t;"), "{statement}");
 }
 
+/// The prices of groups are a table, in the statement or in the database. Classes without a price have a very low one.
+#[test]
+fn a_statement_by_group_joins_prices() {
+    let rule = json!({"prices": [{"group": "x", "prices": [0.0, 0.25], "ties": [[null, 0.5]]},
+                                 {"group": "it's", "prices": [null, -0.5]}]});
+    let decision = decision(&["a", "b"], rule);
+    let options = SqlOptions { table: Some("voters".into()), ..duckdb(&["a", "b"]).with_groups(["county"]) };
+    let found = expression(&decision, &options);
+    let expected = r#"WITH apportion_prices (apportion_group, apportion_price_1, apportion_price_2, apportion_tie_1, apportion_tie_2) AS (SELECT * FROM (VALUES
+  ('x', 0e0, 2.5e-1, -4e3, 5e-1),
+  ('it''s', -4e3, -5e-1, 0e0, 0e0)
+) AS apportion_values)
+SELECT apportion_rows.*,
+  CASE WHEN "a" >= -1e-6 AND "b" >= -1e-6 AND ABS(0e0 + "a" + "b" - 1e0) <= 1e-3 THEN
+    CASE WHEN apportion_group IS NOT NULL THEN
+      CASE GREATEST("a" + apportion_price_1, "b" + apportion_price_2)
+      WHEN "a" + apportion_price_1 THEN 'a'
+      WHEN "b" + apportion_price_2 THEN 'b'
+      END
+    END
+  END AS "label"
+FROM (SELECT * FROM voters) AS apportion_rows
+LEFT JOIN apportion_prices ON apportion_group = COALESCE(CAST("county" AS VARCHAR), '');"#;
+    assert_eq!(found, expected);
+    let joined = expression(&decision, &SqlOptions { prices: Some("my prices".into()), ..options });
+    assert!(joined.starts_with("SELECT apportion_rows.*,"), "{joined}");
+    assert!(joined.contains(r#"LEFT JOIN "my prices" ON apportion_group = "#), "{joined}");
+    let table = decision.price_table().unwrap();
+    assert_eq!(table.columns[3], "apportion_tie_1");
+    assert_eq!(table.rows[0], ("x".to_owned(), vec![0.0, 0.25, -4000.0, 0.5]));
+}
+
+/// With a column of IDs, every dialect hashes the ID for each class and writes no class or group more often than needed.
+#[test]
+fn ties_are_settled_by_the_id() {
+    let rule = json!({"prices": [{"prices": [0.0, 0.25, 0.5], "ties": [[-0.25, 0.5, null]]}]});
+    let tied = decision(&["a", "b", "c"], rule);
+    let never_tied = decision(&["a", "b", "c"], json!({"prices": [{"prices": [0.0, 0.25, 0.5]}]}));
+    for (dialect, hash) in
+        DIALECTS.iter().zip(["MD5(", "MD5(", "apportion_hash", "TO_HEX(MD5(", "MD5(", "CONV(SUBSTR(MD5("])
+    {
+        let options = SqlOptions { id: Some("voter id".into()), ..SqlOptions::new(*dialect, ["a", "b", "c"]) };
+        let sql = tied.to_sql(&options).unwrap();
+        assert!(
+            sql.contains(hash) && sql.contains("voter id") && (sql.contains("ROUND(") || sql.contains("RINT(")),
+            "{sql}"
+        );
+        assert!(sql.contains("differ only by chance") && !sql.contains("not rounded"), "{sql}");
+        let plain = expression(&never_tied, &options);
+        assert!(!plain.contains(hash), "no rows were tied: {plain}");
+    }
+}
+
 #[test]
 fn the_comment_tells_of_ties_and_precision() {
     let priced = decision(&["a", "b"], json!({"prices": [{"prices": [0.0, 0.1]}]}));

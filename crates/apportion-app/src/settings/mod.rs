@@ -10,6 +10,9 @@ mod predict;
 mod rule;
 mod table;
 
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
 use apportion::text::{Message, Setting};
 
 pub use check::{check, from_values};
@@ -188,8 +191,14 @@ pub fn of_job(job: Job) -> impl Iterator<Item = (&'static str, &'static Declarat
 
 /// Returns the declaration of a setting of a job, by its id.
 pub fn find(job: Job, id: &str) -> Option<&'static Declaration> {
-    of_job(job).map(|(_, declaration)| declaration).find(|declaration| declaration.setting.id() == id)
+    BY_ID.get(&(job, id)).copied()
 }
+
+/// All declarations: a request looks up dozens of them.
+static BY_ID: LazyLock<HashMap<(Job, &str), &Declaration>> = LazyLock::new(|| {
+    let own = |&job: &Job| of_job(job).map(move |(_, declaration)| ((job, declaration.setting.id()), declaration));
+    Job::ALL.iter().flat_map(own).collect()
+});
 
 #[cfg(test)]
 mod tests {

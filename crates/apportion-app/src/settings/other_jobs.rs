@@ -62,6 +62,21 @@ pub(super) static GROUPS: &[Group] = &[
                 "TABLE",
                 &[T("Write a complete SELECT statement from this table (any SQL allowed after FROM)")],
             ),
+            setting(
+                Setting::Id,
+                Kind::Text,
+                "COL",
+                &[T("Column of IDs, to divide tied rows among their classes [default: they get the first]")],
+            ),
+            setting(
+                Setting::Prices,
+                Kind::Text,
+                "FILE",
+                &[
+                    T("Write the prices of the groups to this CSV file, and join the table of its name. Requires "),
+                    S(Setting::Table),
+                ],
+            ),
             setting(Setting::Output, Kind::Text, "FILE", &[T("File for the SQL [default: standard output]")]),
             FORCE,
         ],

@@ -146,6 +146,9 @@ fn frontier(terminal: &Terminal) -> Result<()> {
 
 fn export(terminal: &Terminal) -> Result<()> {
     let response = export::run(&terminal.request()?, &terminal.context())?;
+    if let Some(path) = &response.prices {
+        terminal.say(written(from_ref(path)));
+    }
     match &response.written {
         Some(path) => terminal.say(written(from_ref(path))),
         None => text::print(response.sql.trim_end())?,

@@ -208,6 +208,11 @@ def on_injection(test):
             sql = (test.folder / "hostile.sql").read_bytes().decode()  # keeps line breaks unchanged
             found = engine.run(f"SELECT (\n{sql}) AS label FROM people ORDER BY row")
             labels = [row[0] for row in found]
+            test.apportion("export", "hostile.json", "--sql", engine.dialect, "--table", "people", "--id", "row", "-o", "hostile.sql", "--force", "-q")
+            statement = (test.folder / "hostile.sql").read_bytes().decode()
+            found = engine.run(statement.strip().removesuffix(";"))
+            whole = [row[-1] for row in sorted(found, key=lambda row: int(row[0]))]
+            test.check(whole == labels, f"injection: {engine.name}: the statement gives other labels than the expression")
             differ = [place for place, label in enumerate(labels) if label != expected[place]]
             test.check(len(labels) == len(rows) and not differ,
                        f"injection: {engine.name}: {len(differ)} labels differ, such as {[(labels[p], expected[p], rows[p]) for p in differ[:1]]}")

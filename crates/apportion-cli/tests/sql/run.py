@@ -21,6 +21,7 @@ import sqlglot
 from sqlglot import exp
 
 from injection import on_injection
+from ties import on_ties
 
 ROWS = 50_000
 TIED = 1e-9  # two values closer than this are tied
@@ -68,6 +69,7 @@ def main():
                 test.rule(f"{name}, {precision}", path, fit, by, single=precision == "single")
         test.awkward()
         test.wide()
+        on_ties(test)
         on_injection(test)
     sys.exit("failed" if test.failures else None)
 

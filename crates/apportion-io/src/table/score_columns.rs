@@ -210,7 +210,12 @@ pub(crate) fn plain_class(name: &str) -> Option<&'static str> {
 fn by_prefix(names: &[String], normalized: &[String], prefix: &str, tool: &str) -> Option<RecognizedScores> {
     let class_of = |name: &str| name.strip_prefix(prefix).filter(|class| !class.is_empty()).map(str::to_owned);
     let scores = ScoreColumns::collect(names, normalized, class_of);
-    (scores.columns.len() > 1).then(|| RecognizedScores { scores, tool: tool.into(), renamed: false, others: Vec::new() })
+    (scores.columns.len() > 1).then(|| RecognizedScores {
+        scores,
+        tool: tool.into(),
+        renamed: false,
+        others: Vec::new(),
+    })
 }
 
 /// Returns the columns of the known tool that matches best.

@@ -351,7 +351,10 @@ impl Table {
             };
             if missing > 0 {
                 let (rows, form) = match missing {
-                    1 => ("1 row has".to_owned(), ", and forms a group of its own. Fill in the value, or leave the row out"),
+                    1 => (
+                        "1 row has".to_owned(),
+                        ", and forms a group of its own. Fill in the value, or leave the row out",
+                    ),
                     rows => (
                         format!("{} rows have", count(rows)),
                         ", and form groups of their own. Fill in the values, or leave these rows out",

@@ -115,6 +115,7 @@ settings! {
     Percent "percent"
     Single "single"
     Table "table"
+    Prices "prices"
     // Scores from names and places.
     Model "model"
     Surname "surname"
