@@ -6,6 +6,7 @@ the same library: a Categorical with the same index, an Enum, an array.
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import functools
 import itertools
@@ -76,7 +77,7 @@ class Input:
     def probabilities(self, named: Sequence[Any]) -> list[str] | None:
         """Returns the score columns of a table of probabilities, whatever their names: if no name is that of a score, all
         numeric columns except the named ones, if these are at least two whose rows sum to 1."""
-        if self.table is None or _native.score_columns(self.columns):
+        if self.table is None or _score_columns(self.columns):
             return None
         others = {_same(name) for given in named for name in _names(given)}
         numbers = [field for field in self.table.schema if _is_number(field.type) and _same(field.name) not in others]
@@ -95,7 +96,7 @@ class Input:
 
         An error about score columns then lists all columns of the frame.
         """
-        if self.table is None or self.rows is None or _native.score_columns(self.columns):
+        if self.table is None or self.rows is None or _score_columns(self.columns):
             return
         kept = self.table.column_names
         values = [self.table[name] if name in kept else pa.nulls(self.rows) for name in self.columns]
@@ -232,7 +233,14 @@ class Pandas(Input):
         )
 
     def own(self, table: pa.Table) -> Any:
-        return table.to_pandas().set_axis(self.index, axis=0)
+        # Older versions of pyarrow convert only dictionaries with signed indices.
+        kinds = [
+            pa.field(field.name, pa.dictionary(pa.int32(), field.type.value_type))
+            if pa.types.is_dictionary(field.type)
+            else field
+            for field in table.schema
+        ]
+        return table.cast(pa.schema(kinds)).to_pandas().set_axis(self.index, axis=0)
 
 
 class Polars(Input):
@@ -249,7 +257,11 @@ class Polars(Input):
             frame = frame.select(kept).collect()
         else:
             kept = _needed(self.columns, named, are_numbers)
-        self.rows, self.table = len(frame), _arrow(pa.table, frame.select(kept))
+        self.rows, frame = len(frame), frame.select(kept)
+        try:
+            self.table = _arrow(pa.table, frame)
+        except TypeError:  # an older polars, or a pyarrow that does not read its strings
+            self.table = _arrow(type(frame).to_arrow, frame)
 
     def give(self, codes: np.ndarray, classes: list[str], name: str) -> Any:
         import polars as pl
@@ -380,9 +392,19 @@ def _same(name: str) -> str:
     return name.strip().lower().replace(".", "_").replace(" ", "_")
 
 
+def _score_columns(columns: Sequence[str]) -> list[str]:
+    """Returns the columns that have names of scores; empty if none have."""
+    return _recognized(tuple(columns))
+
+
+@functools.lru_cache(maxsize=64)
+def _recognized(columns: tuple[str, ...]) -> list[str]:
+    return _native.score_columns(list(columns))
+
+
 def _needed(columns: list[str], named: set[str], are_numbers: list[bool]) -> list[str]:
     """Returns the columns that may be needed: named ones, scores by name, and numbers, which are not copied."""
-    scores = set(_native.score_columns(columns))
+    scores = set(_score_columns(columns))
     both = zip(columns, are_numbers, strict=True)
     return [name for name, is_number in both if is_number or name in scores or _same(name) in named]
 
@@ -390,7 +412,7 @@ def _needed(columns: list[str], named: set[str], are_numbers: list[bool]) -> lis
 def _required(columns: list[str], named: set[str], are_numbers: list[bool], chosen: Sequence[str] | None) -> list[str]:
     """Returns the columns that are required: named ones and scores. If the scores are not known, they may be any number."""
     known = {_same(name) for name in columns}
-    scores = {_same(name) for name in (_native.score_columns(columns) if chosen is None else chosen)}
+    scores = {_same(name) for name in (_score_columns(columns) if chosen is None else chosen)}
     if not scores or not scores <= known:
         return _needed(columns, named, are_numbers)
     return [name for name in columns if _same(name) in scores | named]
@@ -480,8 +502,16 @@ def _matrix(values: Any) -> np.ndarray:
         matrix = np.asarray(values)
     except ValueError as error:
         raise ValueError(f"scores: rows have different lengths or are not numbers ({error})") from None
+    if matrix.ndim < 2 and matrix.dtype == object:
+        kind = "list of dicts" if matrix.size and isinstance(matrix.flat[0], Mapping) else type(values).__name__
+        raise TypeError(
+            f"scores: unsupported type {kind}; give an array, a data frame, a table, a DuckDB relation, or the path of a file"
+        )
     if matrix.ndim != 2:
         raise ValueError(f"scores of shape {matrix.shape}: two dimensions are required, with one column per class")
+    if matrix.dtype == object:  # numbers, perhaps with None
+        with contextlib.suppress(TypeError, ValueError):
+            matrix = matrix.astype(np.float64)
     if matrix.dtype.kind not in "fiub":
         kind = "text or other objects" if matrix.dtype.kind in "OUS" else str(matrix.dtype)
         raise TypeError(f"scores: an array of {kind}; scores must be numbers from 0 to 1")

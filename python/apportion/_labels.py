@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -327,9 +326,10 @@ def label(
         by: groups within which the counts are matched: a column name, several names, or one value per row. A list of text is
             values if it has one entry per row, and names if it is shorter. If both are possible, it is refused: use a tuple
             for names, and an array or a Series for values. This holds for all columns.
-        reference: the class shares to match: "posterior" (the mean of the scores), "truth", "uniform", a dict of shares, or a
-            file or frame with the columns class and share (and group). "em" estimates them from the scores and
-            `training_shares`, "pacc" from rows with known `truth`.
+        reference: the class shares to match: "posterior" (the mean of the scores), "truth", "uniform", a dict of shares or
+            counts, a dict of these by group, a crosstab with one row per group and one column per class, or a file or frame
+            with the columns class and share (and group). For an array, also a list in the order of its columns.
+            "em" estimates them from the scores and `training_shares`, "pacc" from rows with known `truth`.
         output: output file, required if the scores are in files. The extension determines the format.
         overwrite: whether to replace existing outputs.
         name: the name of the label column or Series.

@@ -312,6 +312,8 @@ def _source(people: Any) -> Input:
         source.names = ["people"]  # the name in messages
     if isinstance(source, Array):
         raise TypeError("people: it must be a frame with columns of names and places, not an array")
+    if source.rows == 0:
+        raise ValueError("people: there are no rows")
     if not isinstance(source, Files):
         source.keys = source.columns
     return source

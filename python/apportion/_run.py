@@ -12,11 +12,11 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from . import _native
-from ._frames import Input, _arrow
+from ._frames import Array, Input
 from ._options import DEFAULTS
+from ._reference import shares_table
 
 #: Receives the notes of jobs at level INFO, such as recognized score columns and rows that were left out.
 log = logging.getLogger("apportion")
@@ -66,15 +66,16 @@ def run(
             del values[name]
     given: dict[str, Any] = {"table": None, "matrix": None, "reference": None, "training": None, "decision": decision}
     given["groups"] = groups
+    classes = source.columns if isinstance(source, Array) else None
     for name, shares in (("reference", reference), ("margin", margin)):
         if isinstance(shares, str) or hasattr(shares, "__fspath__"):
             values[name] = os.fspath(shares)
         elif shares is not None:
-            given["reference"] = _shares(name, shares)
+            given["reference"] = shares_table(name, shares, classes)
     if isinstance(training_shares, str) or hasattr(training_shares, "__fspath__"):
         values["training_shares"] = os.fspath(training_shares)
     elif training_shares is not None:
-        given["training"] = _shares("training_shares", training_shares)
+        given["training"] = shares_table("training_shares", training_shares, classes)
     if values.get("reference") == "posterior":
         del values["reference"]  # the default, which rules without a reference accept
     if source is not None:
@@ -110,23 +111,6 @@ def outside() -> int:
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == __package__:
         frame, level = frame.f_back, level + 1
     return level
-
-
-def _shares(name: str, shares: Any) -> pa.Table:
-    """Returns class shares as a table."""
-    if type(shares).__name__ == "Series" and hasattr(shares, "to_dict"):
-        shares = shares.to_dict()
-    if isinstance(shares, Mapping):
-        return pa.table({"class": [str(own) for own in shares], "share": [str(share) for share in shares.values()]})
-    if type(shares).__module__.partition(".")[0] == "pandas":
-        return _arrow(pa.Table.from_pandas, shares, preserve_index=False)
-    if hasattr(shares, "__arrow_c_stream__"):
-        return _arrow(pa.table, shares)
-    names = "'posterior', 'truth', 'uniform', 'em', 'pacc', " if name == "reference" else ""
-    raise TypeError(
-        f"{name}: it must be {names}a file, a dict of shares, or a frame with the columns class and share, "
-        f"not a {type(shares).__name__}"
-    )
 
 
 class Bar:

@@ -43,6 +43,8 @@ def table(given: dict[str, Any], label: Any = None) -> tuple[Input, dict[str, An
         names = [str(name) for name in names]
     source = as_input(given["scores"], given.get("classes"), names, named)
     is_array = isinstance(source, Array)
+    if source.rows == 0:
+        raise ValueError("scores: there are no rows")
     if is_array and len(source.columns) > MAX_CLASSES:
         raise ValueError(f"scores: {len(source.columns):,} columns, but at most {MAX_CLASSES} classes are supported")
     if names is None and not is_array and not getattr(source, "are_numbers", False):

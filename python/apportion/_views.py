@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -561,7 +560,7 @@ def audit(
     >>> scores = np.array([[0.6, 0.4], [0.7, 0.3], [0.9, 0.1], [0.8, 0.2]])
     >>> audit = apportion.audit(scores, scores.argmax(axis=1), classes=[0, 1])
     >>> {name: round(bias, 2) for name, bias in audit.bias.items()}
-    {'0': 0.25, '1': -0.25}
+    {0: 0.25, 1: -0.25}
 
     Args:
         scores: as for `label`.

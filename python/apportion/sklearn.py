@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 try:
     from sklearn import get_config
@@ -172,7 +171,7 @@ class Apportioner(_Rule):
             classes = np.asarray(self.classes, dtype=object)
         elif len(names) == width:
             # The classes of a frame with these columns.
-            row = pa.table({name: [1 / width] for name in names})
+            row = {name: [1 / width] for name in names}
             classes = np.asarray(fit(row, "argmax", columns=names).classes, dtype=object)
         else:
             classes = np.arange(width)
@@ -383,14 +382,7 @@ class ApportionedClassifier(ClassifierMixin, MetaEstimatorMixin, _Rule):  # type
         is_grouped = isinstance(next(iter(self.shares_.values())), dict)
         if is_grouped != (by is not None):
             raise ValueError("label(): the reference 'truth' needs `by` in both fit and label, or in neither")
-        if not is_grouped:
-            return _by_text(self.shares_)
-        rows = [
-            {"group": group, "class": str(name), "share": share}
-            for group, own in self.shares_.items()
-            for name, share in own.items()
-        ]
-        return pa.Table.from_pylist(rows)
+        return self.shares_
 
     def _named(self, codes: np.ndarray) -> Any:
         if (codes >= 0).all():

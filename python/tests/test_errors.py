@@ -31,7 +31,7 @@ FRAME = pd.DataFrame({"p_a": [0.6, 0.7, 0.9], "p_b": [0.4, 0.3, 0.1]})
         ([["a", "b"]], {}, TypeError, "an array of text"),
         (np.array([[1j, 0]]), {}, TypeError, "an array of complex"),
         (7, {}, ValueError, "two dimensions are required"),
-        (None, {}, ValueError, "two dimensions are required"),
+        (None, {}, TypeError, "unsupported type NoneType"),
         ([[0.6, np.nan], [0.5, 0.5]], {}, ValueError, 'scores: row 1, column "1": the score is missing'),
         ([[0.6, 0.4], [0.5, 0.6]], {}, ValueError, "scores: row 2: the scores sum to 1.1.*normalize"),
         ([[1.5, -0.5]], {}, ValueError, 'row 1, column "1": the score of "1" is -0.5'),

@@ -7,10 +7,12 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.dataset
 import pytest
 
 import apportion
@@ -124,3 +126,31 @@ def test_the_name_of_labels() -> None:
 def test_tqdm_is_imported_late() -> None:
     code = "import sys, apportion; apportion.label([[0.6, 0.4]], progress=True); print('tqdm' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"
+
+
+@pytest.mark.parametrize(
+    ("scores", "kind", "words"),
+    [
+        ([{"p_a": 0.5, "p_b": 0.5}], TypeError, "scores: unsupported type list of dicts; give an array, a data frame"),
+        (None, TypeError, "scores: unsupported type NoneType"),
+        ((row for row in SCORES), TypeError, "scores: unsupported type generator"),
+        (pyarrow.dataset.dataset(pa.Table.from_pandas(FRAME)), TypeError, "scores: unsupported type InMemoryDataset"),
+        ([["a", "b"]], TypeError, "scores: an array of text or other objects"),
+        ([0.5, 0.5], ValueError, r"scores of shape \(2,\): two dimensions are required"),
+        (FRAME.iloc[:0], ValueError, "scores: there are no rows"),
+        (pa.Table.from_pandas(FRAME.iloc[:0]), ValueError, "scores: there are no rows"),
+    ],
+)
+def test_scores_of_other_types_are_refused(scores: Any, kind: type[Exception], words: str) -> None:
+    with pytest.raises(kind, match=words):
+        apportion.label(scores)
+
+
+def test_a_connection_is_not_a_table() -> None:
+    with duckdb.connect() as connection, pytest.raises(TypeError, match="scores: unsupported type DuckDBPyConnection"):
+        apportion.label(connection)
+
+
+def test_objects_that_are_numbers_are_converted() -> None:
+    assert apportion.label(np.array(SCORES, dtype=object)).tolist() == [1, 0, 0, 0]
+    assert apportion.label([[0.6, 0.4], [None, None], [0.1, 0.9]], skip_missing=True).tolist() == [0, -1, 1]
