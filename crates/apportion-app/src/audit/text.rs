@@ -127,10 +127,13 @@ fn argmax(audit: &Audit) -> Vec<String> {
     }
     let error = &audit.overall.score_error;
     if let (Some(argmax), Some(mae)) = (error.argmax, error.implied_mae) {
+        let people = (argmax.bias.abs() * audit.overall.included as f64).round();
         lines.push(format!(
-            "for comparison: argmax labels would {} {} by {:.2} points (theoretical maximum for these scores: {:.2}, Theorem 1)",
+            "for comparison: argmax labels would {} {} by {}, which is {:.2} points (theoretical maximum for these scores: \
+             {:.2}, Theorem 1)",
             if argmax.bias < 0.0 { "undercount" } else { "overcount" },
             audit.classes.names()[argmax.class],
+            text::counted(people as u64, "person", "people"),
             100.0 * argmax.bias.abs(),
             100.0 * mae
         ));

@@ -198,8 +198,8 @@ pub(super) static GROUPS: &[Group] = &[
             Setting::Nested,
             Kind::List,
             "COL[,COL,…]",
-            &[T("match: columns of nested groups, the largest first. The counts of larger groups and of all rows are exact; \
-                 the counts of the smallest groups are as close as possible")],
+            &[T("match: columns of nested groups, the largest first. The counts of the largest groups are right to the nearest \
+                 person; those of smaller groups sum to them, and differ from their own targets by as little as possible")],
         )
         .rules(&[Match])],
     },

@@ -122,7 +122,7 @@ fn against_truth(study: &Study, groups: &Groups, label_set: &LabelSet) -> String
     let named: Vec<String> = worst.iter().take(NAMED).map(name).collect();
     let whom = if label_set.uncoded > 0 { " (in shares of the labeled people)" } else { "" };
     let overall = study.others_off_truth(label_set).map_or_else(String::new, |off| {
-        format!(". Overall, {} together are {}", others(study), direction(off.difference))
+        format!(". Overall, {} together are {}", others(study), direction(off))
     });
     format!(
         "Compared with the truth{}, the {} with the largest {} of {}{whom} {} {}{overall}.",
@@ -142,12 +142,13 @@ fn others(study: &Study) -> String {
 }
 
 /// Returns an overall difference in words.
-fn direction(difference: f64) -> String {
-    match difference {
-        own if is_nothing(own) => "counted correctly".to_owned(),
-        own if own < 0.0 => format!("undercounted by {}", text::points_of(own, 2)),
-        own => format!("overcounted by {}", text::points_of(own, 2)),
+fn direction(off: Bias) -> String {
+    if is_nothing(off.difference) {
+        return "counted correctly".to_owned();
     }
+    let direction = if off.difference < 0.0 { "undercounted" } else { "overcounted" };
+    let people = text::counted(off.people.abs().round() as u64, "person");
+    format!("{direction} by {people} ({})", text::points_of(off.difference, 2))
 }
 
 fn against_scores(study: &Study, groups: &Groups, label_set: &LabelSet) -> String {
@@ -156,7 +157,7 @@ fn against_scores(study: &Study, groups: &Groups, label_set: &LabelSet) -> Strin
     };
     let overall = match off.difference {
         own if is_nothing(own) => "have the count of the scores".to_owned(),
-        own => format!("are {}", direction(own)),
+        _ => format!("are {}", direction(off)),
     };
     // With unlabeled people, shares are not counts; "one person" then assumes that everyone is labeled in these shares.
     let whom = if label_set.uncoded > 0 { " (in shares of the labeled people)" } else { "" };
@@ -521,7 +522,7 @@ fn table(study: &Study, groups: &Groups) -> Table {
 }
 
 /// Explains flags, hidden groups, and figures of rules that leave people unlabeled.
-fn remarks<'a>(study: &Study, groups: &Groups, mut label_sets: impl Iterator<Item = &'a LabelSet>) -> String {
+fn remarks<'a>(study: &Study, groups: &Groups, label_sets: impl Iterator<Item = &'a LabelSet>) -> String {
     let few = groups.shown().filter(|&group| groups.totals[group].people < FEW).count();
     let mut notes = Vec::new();
     if few > 0 {
@@ -539,9 +540,12 @@ fn remarks<'a>(study: &Study, groups: &Groups, mut label_sets: impl Iterator<Ite
     }
     let with_truth = study.has_truth() && !study.has_whole_truth();
     notes.extend(with_truth.then(|| "Labels minus truth: of the people with known truth.".to_owned()));
-    if label_sets.any(|own| own.uncoded > 0) {
-        let note = "For rules that leave people unlabeled, the figures assume the same shares among unlabeled people.";
-        notes.push(note.to_owned());
+    let leaves: Vec<&str> = label_sets.filter(|own| own.uncoded > 0).map(|own| own.name.as_str()).collect();
+    if !leaves.is_empty() {
+        notes.push(format!(
+            "People without a label: the figures of {} assume the same shares among them as among labeled people.",
+            text::list(&leaves)
+        ));
     }
     notes.join(" ")
 }

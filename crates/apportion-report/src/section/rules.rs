@@ -22,11 +22,11 @@ pub(super) fn section(study: &Study) -> Section {
 }
 
 fn lead(study: &Study) -> String {
-    // The best value, and all label sets that attain it.
+    // The best value, and all label sets that are this good to the three decimals that a reader compares.
     let most = |of: fn(&LabelSet) -> Option<f64>| {
         let all = || study.main().filter(|own| own.uncoded == 0).filter_map(|own| Some((own, of(own)?)));
         let best = all().map(|(_, own)| own).max_by(f64::total_cmp)?;
-        let names: Vec<&LabelSet> = all().filter(|(_, own)| best - own < 1e-12).map(|(own, _)| own).collect();
+        let names: Vec<&LabelSet> = all().filter(|(_, own)| best - own < 5e-4).map(|(own, _)| own).collect();
         Some((names, best))
     };
     let name = |all: &[&LabelSet]| text::list(&all.iter().map(|own| &own.name).collect::<Vec<_>>());
@@ -38,15 +38,15 @@ fn lead(study: &Study) -> String {
     };
     match (accurate, faithful) {
         (Some((first, a)), Some((second, f))) => format!(
-            "Among the rules shown that label everyone, {} {} the most accurate ({word} {}), and {} {} the counts closest to \
-             {} (fidelity {}){}.",
+            "Among the rules shown that label everyone, {} {} the most accurate ({word} about {}), and {} {} the counts closest to \
+             {} (fidelity about {}){}.",
             name(&first),
             verb(&first, "is", "are"),
-            text::plain(a, 4),
+            text::plain(a, 3),
             name(&second),
             verb(&second, "has", "have"),
             study.reference_word(),
-            text::plain(f, 4),
+            text::plain(f, 3),
             if study.among().is_empty() { String::new() } else { format!(",{}", study.among()) }
         ),
         _ => "The rules side by side.".into(),
