@@ -12,6 +12,7 @@ TRIALS := $(or $(CARGO_TARGET_DIR),target)/release/trials
 SUDO := $(if $(filter 0,$(shell id -u)),,sudo -n)
 SQL := crates/apportion-cli/tests/sql
 PY := $(TOOLS)/python
+PY_MINIMUMS := $(TOOLS)/python-minimums
 LEARNED := crates/apportion-cli/tests/learned
 ESTIMATORS := crates/apportion-cli/tests/estimators
 SURGEO := crates/apportion-cli/tests/surgeo
@@ -134,15 +135,24 @@ $(VENV)/.report: $(REPORT)/requirements.txt
 	$(VENV)/bin/pip install --quiet --disable-pip-version-check --requirement $<
 	touch $@
 
-test-python: $(PY)/.installed ## Test the Python package from its wheel: results equal to the program, documentation, notebook, types
+test-python: $(PY)/.installed $(PY_MINIMUMS)/.installed ## Test the Python package from its wheel, with the newest and the oldest libraries that it supports
 	$(CARGO) test --workspace --locked --quiet --no-run
 	rm -rf $(TOOLS)/wheels
 	cd python && $(PY)/bin/maturin build --quiet --profile dev --out $(TOOLS)/wheels
-	$(PY)/bin/pip install --quiet --disable-pip-version-check --force-reinstall --no-deps $(TOOLS)/wheels/*.whl
+	for python in $(PY) $(PY_MINIMUMS); do \
+		$$python/bin/pip install --quiet --disable-pip-version-check --force-reinstall --no-deps $(TOOLS)/wheels/*.whl || exit 1; \
+	done
 	cd python/tests && APPORTION=$(abspath $(or $(CARGO_TARGET_DIR),target))/debug/apportion $(PY)/bin/python -m pytest \
 		-q -c ../pyproject.toml -p no:cacheprovider --doctest-modules --pyargs apportion .
+	cd python/tests && APPORTION=$(abspath $(or $(CARGO_TARGET_DIR),target))/debug/apportion $(PY_MINIMUMS)/bin/python -m pytest \
+		-q -c ../pyproject.toml -p no:cacheprovider -W default --ignore test_guide.py .
 	cd python/tests && $(PY)/bin/python -m mypy --config-file ../pyproject.toml -p apportion
 	cd python/tests && $(PY)/bin/python -m mypy --config-file ../pyproject.toml examples.py
+
+$(PY_MINIMUMS)/.installed: python/tests/minimums.txt
+	$(PYTHON) -m venv $(PY_MINIMUMS)
+	$(PY_MINIMUMS)/bin/pip install --quiet --disable-pip-version-check --requirement $<
+	touch $@
 
 $(PY)/.installed: python/tests/requirements.txt
 	$(PYTHON) -m venv $(PY)

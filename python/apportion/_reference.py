@@ -30,6 +30,8 @@ def shares_table(name: str, given: Any, classes: Sequence[str] | None) -> pa.Tab
         return pa.table(columns if by_group is not given else {"group": [str(group) for group, _, _ in rows], **columns})
     if is_frame:
         return _arrow(pa.Table.from_pandas, given, preserve_index=False)
+    if type(given).__module__.partition(".")[0] == "polars" and hasattr(given, "to_arrow"):
+        given = given.to_arrow()  # without the Arrow stream of newer versions
     if hasattr(given, "__arrow_c_stream__"):
         return _arrow(pa.table, given)
     names = "'posterior', 'truth', 'uniform', 'em', 'pacc', " if name == "reference" else ""

@@ -319,7 +319,7 @@ class ApportionedClassifier(ClassifierMixin, MetaEstimatorMixin, _Rule):  # type
             folds = min(int(folds), int(np.unique(y, return_counts=True)[1].min()))
         if folds is None or isinstance(folds, int) and folds < 2:
             return self.estimator_.predict_proba(X)
-        params = fit_params or None
+        params = fit_params
         if groups is not None and _is_routing():
             params, groups = {**fit_params, "groups": groups}, None
         return cross_val_predict(clone(self.estimator), X, y, groups=groups, cv=folds, method="predict_proba", params=params)

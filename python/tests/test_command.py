@@ -22,7 +22,7 @@ def run(program: list[str], *words: Any) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.parametrize("program", [MODULE, COMMAND], ids=["module", "command"])
 def test_it_is_the_program(program: list[str], program_path: Path, tmp_path: Path) -> None:
-    assert run(program, "--version").stdout == f"apportion {apportion.__version__}\n"
+    assert run(program, "--version").stdout.splitlines()[0] == f"apportion {apportion.__version__}"
     for words in (["--help"], ["label", "--help"], ["--no-such-option"], ["label", "missing.csv"], []):
         inside, outside = run(program, *words), run([str(program_path)], *words)
         assert (inside.returncode, inside.stdout, inside.stderr) == (
@@ -39,7 +39,7 @@ def test_it_is_the_program(program: list[str], program_path: Path, tmp_path: Pat
 def test_output_without_a_line_break_is_complete(tmp_path: Path) -> None:
     (tmp_path / "scores.csv").write_text("p_a,p_b\n0.7,0.3\n0.4,0.6\n")
     labeled = run(MODULE, "label", tmp_path / "scores.csv", "-o", "-")
-    assert labeled.stdout == "p_a,p_b,label\n0.7,0.3,a\n0.4,0.6,b\n", labeled.stderr
+    assert labeled.stdout == "p_a,p_b,label,label_score\n0.7,0.3,a,0.7\n0.4,0.6,b,0.6\n", labeled.stderr
 
 
 def test_the_wheel_has_its_licenses() -> None:

@@ -132,7 +132,7 @@ fn wrong_values_end_with_2() {
             "invalid value 'White' for '--truth-map <VALUE=CLASS,…>': \"White\" is neither VALUE=CLASS nor a built-in map",
         ),
         ("--delimiter ab", "invalid value 'ab' for '--delimiter <CHAR>': it must be one character, or tab"),
-        ("--gamma 0.5", "--gamma requires --rule balance"),
+        ("--rule match --gamma 0.5", "--gamma requires --rule balance"),
         ("--rule argmax --coverage 0.5", "--coverage requires --rule match or --rule balance"),
         ("--rule matsch", "invalid value 'matsch' for '--rule <RULE>'"),
         ("--only-label", "--only-label writes the ID and the label; name the ID column with --id"),

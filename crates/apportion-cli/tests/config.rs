@@ -132,7 +132,7 @@ fn what_is_wrong_in_the_file_is_named() {
         ),
         ("inputs = \"a.csv\"", "wrong.toml: --inputs belongs on the command line; remove it from the file"),
         ("quiet = true", "wrong.toml: --quiet belongs on the command line; remove it from the file"),
-        ("gamma = 0.5", "--gamma requires --rule balance"),
+        ("rule = \"match\"\ngamma = 0.5", "--gamma requires --rule balance"),
     ] {
         fs::write(folder.join("wrong.toml"), content).unwrap();
         let message = misused(folder, &label);

@@ -345,7 +345,10 @@ fn a_decision_is_exported_as_sql() {
     let export = |more: &[&'static str]| [&["export", "decision.json", "--sql", "spark"], more].concat();
     run(folder, &export(&["--by", "county", "--table", "t", "-o", "label.sql", "-q"]));
     let written = fs::read_to_string(folder.join("label.sql")).unwrap();
-    assert!(written.ends_with("END AS `label`\nFROM t;\n"), "{written}");
+    assert!(
+        written.contains("\nFROM (SELECT * FROM t) AS apportion_rows\nLEFT JOIN apportion_prices ON "),
+        "{written}"
+    );
 
     let by_county = ["--by", "county", "-o", "label.sql"];
     assert!(refused(folder, &export(&by_county)).contains("label.sql: already exists"));

@@ -87,7 +87,7 @@ fn errors() {
         "label voters.csv -o out.xlsx",
         "label voters.csv -o out.csv --rule mach",
         "label voters.csv -o out.csv --by countty",
-        "label voters.csv -o out.csv --gamma 0.9",
+        "label voters.csv -o out.csv --rule match --gamma 0.9",
         "label voters.csv -o out.csv --rule balance --gamma 2",
         "label two.csv -o out.csv",
         "audit voters.csv --label county",

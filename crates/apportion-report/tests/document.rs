@@ -432,7 +432,7 @@ fn ties_are_named_and_labels_are_many() {
     own.label_sets[0].name = "your labels".into();
     own.label_sets[0].kind = LabelKind::Own;
     own.label_sets[0].expected_accuracy = Some(0.8);
-    assert!(lead(&own, "rules").contains("your labels are the most accurate (expected accuracy 0.8000)"));
+    assert!(lead(&own, "rules").contains("your labels are the most accurate (expected accuracy about 0.800)"));
 }
 
 #[test]
@@ -488,7 +488,7 @@ fn groups_are_undercounted_by_whole_people() {
     assert_eq!(
         lead(&own, "groups"),
         "Compared with the scores, argmax undercounts classes other than white together by one person or more in 1 of the 2 \
-         counties. Overall, they are undercounted by 7.00 points."
+         counties. Overall, they are undercounted by 7 people (7.00 points)."
     );
     own.label_sets[0].in_groups[1] = vec![38, 12, 0, 50];
     own.label_sets[0].uncoded = 50;
@@ -525,7 +525,7 @@ fn groups_are_compared_with_the_truth() {
     assert_eq!(
         lead(&own, "groups"),
         "Compared with the truth, the county with the largest error of argmax is Ash (white: 21 people too many, +38.2%). Overall, \
-         classes other than white together are undercounted by 14.00 points."
+         classes other than white together are undercounted by 21 people (14.00 points)."
     );
     let groups = table(&own, "groups-table");
     assert_eq!(groups.columns[..5], ["County", "All people", "In truth", "By the scores", "Argmax"].map(String::from));

@@ -68,8 +68,8 @@ fn unknown(job: Job, id: &str) -> Error {
 /// Refuses settings that the rule does not use.
 fn check_rules(job: Job, values: &Map<String, Value>) -> Result<()> {
     let rule = values.get("rule").and_then(Value::as_str).unwrap_or(RuleName::default().name());
-    for id in values.keys() {
-        let Some(declaration) = find(job, id) else { continue };
+    for (id, value) in values {
+        let Some(declaration) = find(job, id).filter(|_| !value.is_null()) else { continue };
         // The message of `RuleSettings::check` suggests an alternative.
         if declaration.setting == Setting::Tolerance && rule == RuleName::Match.name() {
             continue;
@@ -117,7 +117,7 @@ mod tests {
             assert_eq!(rule(job, json!({"gamma": null})).unwrap().rule, RuleName::Match);
             for other in ["match", "argmax", "threshold"] {
                 let refused = rule(job, json!({"gamma": 0.5, "rule": other})).unwrap_err();
-                assert_eq!(refused.message().to_string(), "`gamma` requires rule balance or rule learned");
+                assert_eq!(refused.message().to_string(), "`gamma` requires `rule` balance or `rule` learned");
             }
         }
     }

@@ -124,7 +124,7 @@ impl Writer<'_> {
         let are_ties_settled =
             self.options.id.is_some() && prices.len() > 1 && prices.iter().any(|own| own.tie.is_some());
         if !are_ties_settled {
-            let candidate = |own: &ClassPrice| (self.sum(own, &self.score(own.class)), self.class(own.class));
+            let candidate = |own: &ClassPrice| (self.sum(own, |class| self.score(class)), self.class(own.class));
             return self.best(&prices.iter().map(candidate).collect::<Vec<_>>());
         }
         // The first and the last class with the largest sum are the same unless the row is tied.
@@ -159,9 +159,9 @@ impl Writer<'_> {
     }
 
     /// Returns a score + price. The index after the last class is an unlabeled row, whose score is zero.
-    fn sum(&self, own: &ClassPrice, score: &str) -> String {
+    fn sum(&self, own: &ClassPrice, score: impl Fn(usize) -> String) -> String {
         if own.class < self.classes.len() {
-            return format!("{score} {}", own.price);
+            return format!("{} {}", score(own.class), own.price);
         }
         own.price.strip_prefix("+ ").map_or_else(|| own.price.replacen("- ", "-", 1), str::to_owned)
     }
@@ -169,7 +169,7 @@ impl Writer<'_> {
     /// Returns a score, rounded to the nearest multiple of 2^-40, plus its price.
     fn rounded_sum(&self, own: &ClassPrice) -> String {
         let (round, units) = (self.dialect.round(), self.dialect.number(2f64.powi(40)));
-        self.sum(own, &format!("{round}({} * {units}) / {units}", self.score(own.class)))
+        self.sum(own, |class| format!("{round}({} * {units}) / {units}", self.score(class)))
     }
 
     /// Returns a number from 0 to 1 by which tied classes of a row are compared.
