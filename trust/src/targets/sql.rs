@@ -45,10 +45,14 @@ const PIECES: [&str; 26] = [
 ];
 
 /// Words that are allowed outside of quotes.
-const WORDS: [&str; 25] = [
-    "CASE", "WHEN", "THEN", "ELSE", "END", "AND", "AS", "ABS", "GREATEST", "MAX", "COALESCE", "CAST", "VARCHAR",
-    "TEXT", "STRING", "FLOAT", "float8", "SELECT", "FROM", "t", "D", "e", "OR", "LIKE", "REPLACE",
-];
+const WORDS: &str = "CASE WHEN THEN ELSE END AND AS ABS GREATEST MAX COALESCE CAST VARCHAR TEXT STRING FLOAT float8 SELECT FROM \
+                     t D e OR LIKE REPLACE WITH VALUES LEFT JOIN ON IS NOT NULL SUBSTR ROUND RINT MD5 TO HEX NUMBER bit bigint \
+                     BIGINT INT64 CONV DOUBLE FLOAT64 ARRAY STRUCT UNNEST RECURSIVE UNICODE UNION ALL WHERE LENGTH ORDER BY \
+                     DESC LIMIT";
+
+/// Words after `apportion_` in names of the statement.
+const OWN_NAMES: [&str; 10] =
+    ["apportion", "price", "prices", "tie", "group", "rows", "values", "hash", "hashes", "place"];
 
 /// Makes a decision from bytes and writes it in every dialect.
 pub(super) fn run(data: &[u8]) -> Outcome {
@@ -61,12 +65,19 @@ pub(super) fn run(data: &[u8]) -> Outcome {
     let table = draw.one_in(2).then(|| "t".to_owned());
     let (percent, single) = (draw.one_in(2), draw.one_in(2));
     let rule = rule(&mut draw, classes.len(), &groups);
+    let id = draw.one_in(2).then(|| name(&mut draw));
+    let prices = (table.is_some() && draw.one_in(2)).then(|| name(&mut draw));
     let saved = json!({"version": 2, "classes": classes, "seed": 0, "rule": rule});
     let Some(decision) = checked(serde_json::from_value::<Decision>(saved)) else { return Outcome::Refused };
     // Ambiguous values of several columns are quoted, as in the names of groups.
     let own = ["Uncoded", "label", "", " / ", "% / %", "% /", "\"%", "\"", "\"\""].map(String::from);
     let mut given = [&classes[..], &columns, &groups, &by, &own].concat();
-    given.extend(label.clone());
+    given.extend([&label, &id, &prices].into_iter().flatten().cloned());
+    // Parts of hashes of IDs: prefixes of hexadecimal numbers, and the seed with the class.
+    given.extend(["0x", "x", "XXXXXXXXXX", ":"].map(String::from));
+    given.extend(
+        (0..=classes.len()).flat_map(|class| [class.to_string(), format!(":0:{class}"), format!("0:{class}:")]),
+    );
     let mut outcome = Outcome::Refused;
     for dialect in DIALECTS {
         let options = SqlOptions {
@@ -74,6 +85,8 @@ pub(super) fn run(data: &[u8]) -> Outcome {
             single,
             label: label.clone(),
             table: table.clone(),
+            id: id.clone(),
+            prices: prices.clone(),
             ..SqlOptions::new(dialect, &columns)
         };
         if let Some(sql) = checked(decision.to_sql(&options.with_groups(by.clone()))) {
@@ -107,9 +120,12 @@ fn rule(draw: &mut Draw<'_>, k: usize, groups: &[String]) -> Value {
             let more = draw.index(2);
             let prices: Vec<Value> = names
                 .into_iter()
-                .map(|group| match group {
-                    Some(group) => json!({"group": group, "prices": numbers(draw, k + more)}),
-                    None => json!({"prices": numbers(draw, k + more)}),
+                .map(|group| {
+                    let ties: Vec<Vec<f64>> = (0..draw.index(2)).map(|_| numbers(draw, k + more)).collect();
+                    match group {
+                        Some(group) => json!({"group": group, "prices": numbers(draw, k + more), "ties": ties}),
+                        None => json!({"prices": numbers(draw, k + more), "ties": ties}),
+                    }
                 })
                 .collect();
             json!({"prices": prices})
@@ -163,14 +179,13 @@ fn check(dialect: Dialect, sql: &str, given: &[String]) {
     for word in bare.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '.') {
         let is_number = word.starts_with(|letter: char| letter.is_ascii_digit());
         cases += i64::from(word == "CASE") - i64::from(word == "END");
-        assert!(
-            word.is_empty() || is_number || WORDS.contains(&word),
-            "{dialect:?}: {word:?} outside of quotes in {sql}"
-        );
+        let word = word.trim_end_matches('.'); // a table before a column
+        let is_known = || WORDS.split(' ').chain(OWN_NAMES).any(|own| own == word);
+        assert!(word.is_empty() || is_number || is_known(), "{dialect:?}: {word:?} outside of quotes in {sql}");
     }
     assert_eq!(cases, 0, "{dialect:?}: CASE without END in {sql}");
     let symbols = bare.chars().filter(|letter| !letter.is_ascii_alphanumeric());
-    let odd: String = symbols.filter(|letter| !" \n.,()<>=+-*/|:;".contains(*letter)).collect();
+    let odd: String = symbols.filter(|letter| !" \n.,()[]<>=+-*/%|:;_".contains(*letter)).collect();
     assert!(odd.is_empty(), "{dialect:?}: {odd:?} outside of quotes in {sql}");
     assert!(!bare.contains("--") && !bare.contains("/*"), "{dialect:?}: a comment inside of {sql}");
     assert!(!bare.trim_end().trim_end_matches(';').contains(';'), "{dialect:?}: two statements in {sql}");
