@@ -30,6 +30,8 @@ pub(crate) fn python_name(setting: Setting, value: Option<&str>) -> String {
             if pairs.contains('=') =>
         {
             let pair = |pair: &str| match pair.split_once('=') {
+                // A bound is a number of people.
+                Some((class, people)) if setting == Setting::AtLeast => format!("{}: {people}", quoted(class)),
                 Some((old, new)) => format!("{}: {}", quoted(old), quoted(new)),
                 None => quoted(pair),
             };

@@ -242,3 +242,12 @@ def test_unknown_groups_are_listed_or_labeled() -> None:
         assert decision.apply(other, unknown_groups="overall").notna().all()
     with pytest.raises(ValueError, match="unknown_groups"):
         decision.apply(other, unknown_groups="skip")  # type: ignore[arg-type]
+
+
+def test_bounds_that_leave_a_class_without_people_warn() -> None:
+    voters = apportion.simulate_voters(3000, seed=1)
+    with pytest.warns(UserWarning, match=r'no one is labeled "(aian|other)"') as warned:
+        counts = apportion.solve(voters, at_least={"black": 0.4}).counts
+    assert counts["aian"] == counts["other"] == 0
+    assert any("add at_least={'aian': 23}" in str(own.message) for own in warned)
+    assert apportion.solve(voters, at_least={"black": 0.4, "aian": 23, "other": 46}).counts["aian"] == 23
