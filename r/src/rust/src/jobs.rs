@@ -77,6 +77,8 @@ pub(crate) struct Outcome {
     pub(crate) result: Value,
     /// The response as JSON, if it is saved: a decision.
     pub(crate) json: Option<String>,
+    /// The decision of labels, if the labels of each group were requested.
+    pub(crate) decision: Value,
     /// The response as text.
     pub(crate) text: String,
     /// The classes.
@@ -144,7 +146,9 @@ pub(crate) fn run(job: Job, mut values: Map<String, Value>, input: Input, contex
             (request.table.source.table, request.rule.reference_table) = (input.table, input.shares);
             request.rule.training.training_table = input.training;
             request.with_groups = input.with_groups;
-            labeled(label::run(&request, context)?, context)
+            let response = label::run(&request, context)?;
+            let decision = if input.with_groups { Outcome::of(&response.decision)?.result } else { Value::Null };
+            Ok(Outcome { decision, ..labeled(response, context)? })
         }
         Job::Apply => {
             let mut request: apply::Request = from_values(job, values)?;

@@ -118,21 +118,26 @@ fn context(watch: Arc<Watch>, heard: Arc<Mutex<Notices>>, threads: Option<usize>
 
 /// Reads the data of a job.
 fn read_input(input: &ListSexp) -> Result<jobs::Input, String> {
-    let table = |name: &str| -> Result<_, String> {
-        match input.get(name).filter(|own| !own.is_null()) {
-            Some(own) => table::read(&ListSexp::try_from(own).map_err(|error| error.to_string())?).map(Some),
-            None => Ok(None),
-        }
+    let part = |name: &str| -> Result<Option<ListSexp>, String> {
+        let own = input.get(name).filter(|own| !own.is_null());
+        own.map(|own| ListSexp::try_from(own).map_err(|error| error.to_string())).transpose()
+    };
+    let table = |name: &str| part(name)?.map(|own| table::read(&own, None)).transpose();
+    let main = match (part("table")?, part("matrix")?) {
+        (None, None) => None,
+        (Some(columns), matrix) => Some(table::read(&columns, matrix.as_ref())?),
+        (None, Some(_)) => return Err("a matrix needs a list of other columns".into()),
     };
     let decision = input.get("decision").filter(|own| !own.is_null()).map(|own| table::texts(&own)).transpose()?;
     let mut tables = Vec::new();
     if let Some(own) = input.get("tables").filter(|own| !own.is_null()) {
         for (name, own) in ListSexp::try_from(own).map_err(|error| error.to_string())?.iter() {
-            tables.push((name.to_owned(), table::read(&ListSexp::try_from(own).map_err(|error| error.to_string())?)?));
+            let own = ListSexp::try_from(own).map_err(|error| error.to_string())?;
+            tables.push((name.to_owned(), table::read(&own, None)?));
         }
     }
     Ok(jobs::Input {
-        table: table("table")?,
+        table: main,
         against: table("against")?,
         shares: table("shares")?,
         training: table("training")?,
@@ -168,7 +173,7 @@ fn done(outcome: Outcome, notices: &[(bool, String)]) -> savvy::Result<Sexp> {
     let texts = |wanted: bool| -> Vec<&str> {
         notices.iter().filter(|(is_warning, _)| *is_warning == wanted).map(|(_, text)| text.as_str()).collect()
     };
-    let mut list = OwnedListSexp::new(11, true)?;
+    let mut list = OwnedListSexp::new(12, true)?;
     list.set_name_and_value(0, "result", r_value(&outcome.result)?)?;
     list.set_name_and_value(1, "text", Sexp::try_from(outcome.text.as_str())?)?;
     list.set_name_and_value(2, "notes", characters(&texts(false))?)?;
@@ -207,6 +212,7 @@ fn done(outcome: Outcome, notices: &[(bool, String)]) -> savvy::Result<Sexp> {
         Some(json) => list.set_name_and_value(9, "json", Sexp::try_from(json.as_str())?)?,
         None => list.set_name_and_value(9, "json", NullSexp)?,
     }
+    list.set_name_and_value(11, "decision", r_value(&outcome.decision)?)?;
     match outcome.document {
         Some(document) => list.set_name_and_value(10, "report", Sexp::try_from(ApportionReport { document })?)?,
         None => list.set_name_and_value(10, "report", NullSexp)?,
@@ -232,6 +238,18 @@ fn apportion_score_columns(names: StringSexp) -> savvy::Result<Sexp> {
     let names: Vec<String> = names.iter().map(str::to_owned).collect();
     let found = apportion_io::find_scores(&names).ok().flatten();
     characters(&found.map(|found| found.scores.columns).unwrap_or_default())
+}
+
+/// Returns a list with the content of JSON, or with `error`.
+#[savvy]
+fn apportion_parse_json(json: &str) -> savvy::Result<Sexp> {
+    let content: serde_json::Value = match serde_json::from_str(json) {
+        Ok(content) => content,
+        Err(error) => return failed(&Problem::new(format!("invalid JSON: {error}"))),
+    };
+    let mut list = OwnedListSexp::new(1, true)?;
+    list.set_name_and_value(0, "content", r_value(&content)?)?;
+    Ok(list.into())
 }
 
 /// Writes text to a file, which is complete or absent. Returns the error, or `NULL`.

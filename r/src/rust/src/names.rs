@@ -21,8 +21,6 @@ pub(crate) fn r_name(setting: Setting, value: Option<&str>) -> String {
         (Setting::Force | Setting::Normalize | Setting::SkipMissing, None) => format!("{name} = TRUE"),
         (Setting::Json, _) => "as.data.frame()".to_owned(),
         (_, None | Some(SHARES_IN_MEMORY)) => name.to_owned(),
-        // A name within a sentence.
-        (Setting::Rule | Setting::Model, Some(value)) => return format!("`{name}` {value}"),
         (Setting::TruthMap | Setting::LabelMap, Some("VALUE=CLASS")) => format!("{name} = c(value = \"class\")"),
         (Setting::Crosswalk, Some("OLD=NEW" | "OLD=NEW,…")) => format!("{name} = c(old = \"new\")"),
         (_, Some("COL" | "FILE" | "DIR" | "VALUE")) => format!("{name} = "),

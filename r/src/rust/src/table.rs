@@ -10,22 +10,17 @@ use crate::memory::{self, Borrowed};
 /// The missing value of integers, factors and logical values.
 const NA: i32 = i32::MIN;
 
-/// Returns a named list of vectors as a table. A matrix is several columns: its columns have the names of its attribute
-/// `classes`.
-pub(crate) fn read(list: &ListSexp) -> Result<MemoryTable, String> {
+/// Returns a named list of vectors as a table, after the columns of a matrix if there is one.
+pub(crate) fn read(list: &ListSexp, scores: Option<&ListSexp>) -> Result<MemoryTable, String> {
     let mut columns = Vec::new();
+    if let Some(scores) = scores {
+        let part = |index| scores.get_by_index(index).ok_or("a matrix needs its values and its names");
+        columns.extend(matrix(&part(0)?, texts(&part(1)?)?)?);
+    }
     for (name, vector) in list.iter() {
-        match classes_of_matrix(&vector)? {
-            Some(classes) => columns.extend(matrix(&vector, classes)?),
-            None => columns.push((name.to_owned(), column(name, &vector)?)),
-        }
+        columns.push((name.to_owned(), column(name, &vector)?));
     }
     MemoryTable::from_columns(columns).map_err(|error| error.to_string())
-}
-
-fn classes_of_matrix(vector: &Sexp) -> Result<Option<Vec<String>>, String> {
-    let classes = vector.get_attrib("apportion_classes").map_err(|error| error.to_string())?;
-    classes.map(|classes| texts(&classes)).transpose()
 }
 
 /// Returns the columns of a column-major matrix.
@@ -48,6 +43,10 @@ fn column(name: &str, vector: &Sexp) -> Result<SharedColumn, String> {
         return Ok(with_validity(SharedValues::I64(Shared::new(values)), validity));
     }
     if let Some(values) = memory::doubles(vector) {
+        let is_marked = vector.get_attrib("apportion_whole").is_ok_and(|mark| mark.is_some());
+        if let Some(column) = is_marked.then(|| whole_numbers(values.as_ref())).flatten() {
+            return Ok(column);
+        }
         return Ok(SharedValues::F64(Shared::new(values)).into());
     }
     if is("factor")
@@ -67,6 +66,17 @@ fn column(name: &str, vector: &Sexp) -> Result<SharedColumn, String> {
         return Ok(with_validity(SharedValues::Booleans(values.into()), validity));
     }
     dictionary(vector).ok_or_else(|| format!("column {name:?} contains neither numbers nor text"))
+}
+
+/// Returns doubles without fractions as integers, so that 7 is the ID "7"; `None` if one has a fraction or is too large.
+fn whole_numbers(values: &[f64]) -> Option<SharedColumn> {
+    const MAX: f64 = 9_007_199_254_740_992.0;
+    if !values.iter().all(|value| value.is_nan() || value.fract() == 0.0 && value.abs() <= MAX) {
+        return None;
+    }
+    let validity = values.iter().any(|value| value.is_nan()).then(|| values.iter().map(|value| !value.is_nan()).collect());
+    let whole: Vec<i64> = values.iter().map(|&value| value as i64).collect();
+    Some(with_validity(SharedValues::I64(whole.into()), validity))
 }
 
 /// Returns whether each row has a value; `None` if all do.
