@@ -13,7 +13,8 @@ DEFAULTS <- list(
   small_cells = "hide", regression = "linear", vintage = "2020", names = "all", prefix = "p_"
 )
 
-pick <- function(given, names) given[intersect(names, names(given))]
+# Returns the arguments of these names that are not NULL.
+pick <- function(given, names) Filter(Negate(is.null), given[intersect(names, names(given))])
 
 # Leaves out settings that have their default.
 without_defaults <- function(values) {

@@ -99,7 +99,7 @@ people_job <- function(job, given, values = list()) {
   columns <- lapply(which(usable), function(index) named_column(given$data[[index]], names[index]))
   table <- stats::setNames(columns, names[usable])
   tables <- list()
-  for (name in intersect(TABLES, names(given))) {
+  for (name in names(pick(given, TABLES))) {
     own <- people_tables(name, given[[name]])
     values[[name]] <- if (name == "geography") as.list(own$names) else own$names
     tables <- c(tables, own$tables)

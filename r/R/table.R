@@ -102,6 +102,7 @@ frame_source <- function(data, columns, classes, named) {
   }
   scores <- score_names(names, columns)
   others <- match(same_name(named), same_name(names), nomatch = 0)
+  others <- unique(others[others > 0])
   if (length(scores) == 0) {
     found <- probabilities(data, setdiff(seq_along(names), others))
     if (is.null(found)) {
@@ -245,7 +246,7 @@ read_table <- function(given, columns = character(), one = c("id", "truth", "tru
   named <- sub(":category$", "", named)
   if (is.character(given$truth_map)) named <- c(named, "ethnic_code")
   source <- as_source(data, given$columns, given$classes, named)
-  values <- c(source$values, given[intersect(names(given), READING)])
+  values <- c(source$values, pick(given, READING))
   for (what in intersect(roles, names(given))) {
     if (is.null(given[[what]])) next
     if (what == "controls" && is.character(given[[what]]) && length(given[[what]]) != source$rows) {

@@ -34,7 +34,7 @@ ap_verify <- function(data, label = "label", scores = NULL, decision = NULL, unk
     other$label <- NULL
     against <- read_table(other)$source$table
   } else {
-    against <- output[setdiff(names(output), values$label)]
+    against <- output[setdiff(names(output), values[["label"]])]
   }
   reference <- shares_setting("reference", given$reference, read$source)
   values <- c(values, reference$values, list(output = list("data"), against = list("scores")))

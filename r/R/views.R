@@ -158,7 +158,7 @@ view <- function(job, given, settings, decision = NULL) {
     read$values, pick(given, c(settings, if (job != "frontier") OUTCOME)), report_settings(given), reference$values,
     training$values
   )
-  if (length(values$label) == 1) values$label <- unlist(values$label)
+  if (length(values[["label"]]) == 1) values$label <- unlist(values[["label"]])
   done <- run_job(
     job, read$source, without_defaults(values), shares = reference$shares, training = training$shares, decision = decision,
     threads = given$threads, progress = given$progress

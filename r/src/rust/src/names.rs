@@ -23,7 +23,7 @@ pub(crate) fn r_name(setting: Setting, value: Option<&str>) -> String {
         (_, None | Some(SHARES_IN_MEMORY)) => name.to_owned(),
         (Setting::TruthMap | Setting::LabelMap, Some("VALUE=CLASS")) => format!("{name} = c(value = \"class\")"),
         (Setting::Crosswalk, Some("OLD=NEW" | "OLD=NEW,…")) => format!("{name} = c(old = \"new\")"),
-        (_, Some("COL" | "FILE" | "DIR" | "VALUE")) => format!("{name} = "),
+        (_, Some("COL" | "FILE" | "DIR" | "VALUE")) => name.to_owned(),
         (Setting::TruthMap | Setting::LabelMap | Setting::Crosswalk | Setting::AtLeast, Some(pairs))
             if pairs.contains('=') =>
         {
