@@ -6,6 +6,9 @@ run_job <- function(job, source = NULL, values = list(), shares = NULL, training
                     decision = NULL, groups = FALSE, threads = NULL, progress = NULL, named = TRUE) {
   values <- Filter(function(value) !is.null(value) && !isFALSE(value), values)
   values <- lapply(values, function(value) if (is.factor(value)) as.character(value) else value)
+  for (name in names(values)) {
+    if (anyNA(unlist(values[[name]]))) stop_apportion(sprintf("`%s` must not be NA", name), setting = name)
+  }
   if (!is.null(source) && named) values$inputs <- "data"
   input <- list(
     table = source$table, matrix = source$matrix, shares = shares, training = training, against = against, tables = tables,

@@ -33,6 +33,7 @@
 
 # Registers a method of a generic of a package, now or when the package is loaded.
 register_method <- function(package, generic, class, method) {
+  force(list(package, generic, class, method))
   register <- function(...) registerS3method(generic, class, method, envir = asNamespace(package))
   if (isNamespaceLoaded(package)) register()
   setHook(packageEvent(package, "onLoad"), register)

@@ -6,6 +6,7 @@
 
 SEXP savvy_apportion_run__ffi(SEXP job, SEXP values, SEXP input, SEXP threads, SEXP progress);
 SEXP savvy_apportion_score_columns__ffi(SEXP names);
+SEXP savvy_apportion_panic__ffi(SEXP thread);
 SEXP savvy_apportion_parse_json__ffi(SEXP json);
 SEXP savvy_apportion_write__ffi(SEXP path, SEXP text, SEXP overwrite);
 SEXP savvy_apportion_write_report__ffi(SEXP report, SEXP path, SEXP overwrite);
@@ -31,6 +32,10 @@ static SEXP score_columns(SEXP names) {
     return checked(savvy_apportion_score_columns__ffi(names));
 }
 
+static SEXP test_panic(SEXP thread) {
+    return checked(savvy_apportion_panic__ffi(thread));
+}
+
 static SEXP parse_json(SEXP json) {
     return checked(savvy_apportion_parse_json__ffi(json));
 }
@@ -50,6 +55,7 @@ static SEXP write_figures(SEXP report, SEXP folder, SEXP overwrite) {
 static const R_CallMethodDef entries[] = {
     {"run", (DL_FUNC) &run, 5},
     {"score_columns", (DL_FUNC) &score_columns, 1},
+    {"test_panic", (DL_FUNC) &test_panic, 1},
     {"parse_json", (DL_FUNC) &parse_json, 1},
     {"write_text", (DL_FUNC) &write_text, 3},
     {"write_report", (DL_FUNC) &write_report, 3},

@@ -116,6 +116,22 @@ fn context(watch: Arc<Watch>, heard: Arc<Mutex<Notices>>, threads: Option<usize>
     }
 }
 
+/// Panics like a job that fails, in this thread, in the worker thread or in a thread of the pool. For tests.
+#[savvy]
+fn apportion_panic(thread: &str) -> savvy::Result<Sexp> {
+    watch::record_panics();
+    let watch = Watch::default();
+    let panicked: Result<(), Stopped> = match thread {
+        "main" => at_once(|| panic!("a test")),
+        "worker" => attend(&watch, || panic!("a test"), || true),
+        _ => attend(&watch, || rayon::join(|| panic!("a test"), || ()).1, || true),
+    };
+    match panicked {
+        Err(Stopped::Panicked(problem)) => failed(&Problem::new(problem)),
+        _ => Ok(NullSexp.into()),
+    }
+}
+
 /// Reads the data of a job.
 fn read_input(input: &ListSexp) -> Result<jobs::Input, String> {
     let part = |name: &str| -> Result<Option<ListSexp>, String> {
