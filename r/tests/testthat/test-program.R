@@ -103,7 +103,7 @@ test_that("decisions, verification and SQL are the same", {
   one <- ap_fit(data)
   path <- tempfile(fileext = ".json")
   ap_write_decision(one, path)
-  expect_identical(ap_sql(one, "postgresql"), sub("\\s+$", "", paste(run_program("export", "--decision", path, "--sql", "postgresql", "--quiet"), collapse = "\n")))
+  expect_identical(ap_sql(one, "postgresql"), sub("\\s+$", "", paste(run_program("export", path, "--sql", "postgresql", "--quiet"), collapse = "\n")))
   # A file that R wrote is verified by the program.
   data$label <- ap_label(data, id = id, name = NULL)
   written <- tempfile(fileext = ".csv")
