@@ -96,7 +96,7 @@ def vendor(package: Path, cache: Path) -> None:
     command = ["cargo", "vendor", "--quiet", "--locked", "--versioned-dirs", "--manifest-path", rust / "Cargo.toml", folder]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     for path in folder.rglob("*"):
-        # Crates for other systems must exist, but are not compiled; their tests and libraries are not needed.
+        # Crates for other systems must exist, but are not compiled.
         if path.is_file() and is_not_needed(path.relative_to(folder)):
             path.unlink()
     for checksums in folder.glob("*/.cargo-checksum.json"):
@@ -112,10 +112,9 @@ def vendor(package: Path, cache: Path) -> None:
 
 
 def is_not_needed(path: Path) -> bool:
+    """Returns whether a file is a binary library, or source that is only compiled on Windows."""
     is_windows = path.parts[0].startswith(("windows", "winapi", "ntapi"))
-    return path.suffix in (".a", ".lib", ".dll") or path.parts[1:2] in (("tests",), ("benches",), ("examples",)) or (
-        is_windows and path.parts[1:2] == ("src",) and path.name != "lib.rs"
-    )
+    return path.suffix in (".a", ".lib", ".dll") or is_windows and path.parts[1:2] == ("src",) and path.name != "lib.rs"
 
 
 def authors(rust: Path) -> str:

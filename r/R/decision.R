@@ -84,9 +84,12 @@ apply_job <- function(given, decision) {
       stop_apportion("the decision was fitted by groups: give the group of each row with `by`", setting = "by")
     }
   } else {
-    if (is.null(given$by) && all(same_name(decision$by) %in% same_name(names(given$data)))) given$named <- decision$by
-    if (is.null(given$columns) && all(same_name(decision$columns) %in% same_name(names(given$data)))) {
-      given$columns <- decision$columns
+    known <- function(columns) length(columns) > 0 && all(same_name(columns) %in% same_name(names(given$data)))
+    if (is.null(given$by) && known(decision$by)) given$named <- decision$by
+    if (is.null(given$columns) && known(decision$columns)) {
+      # Columns whose names are those of scores keep the classes of their names.
+      recognized <- length(score_columns(names(given$data))) > 0
+      if (recognized) given$named <- c(given$named, decision$columns) else given$columns <- decision$columns
     }
   }
   read <- read_table(given, columns = "named")

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)] // also in helpers
 
 use std::fs;
+use std::sync::{Arc, Mutex};
 
 use apportion::text::Setting;
 use apportion_app::disparity::{OutcomeSettings, SmallCells};
@@ -16,7 +17,7 @@ use apportion_app::{
     Context, Error, apply, audit, compare, demo, disparity, explain, export, fit, frontier, label, predict, reproduce,
     simulate, tables, verify,
 };
-use apportion_io::{MemoryTable, PlainColumn, PlainValues, SharedColumn, SharedValues};
+use apportion_io::{MemoryTable, PlainColumn, PlainValues, Progress, SharedColumn, SharedValues};
 use serde::Serialize;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -108,6 +109,54 @@ fn labels_match_the_scores_of_each_county() {
     let response = label::run(&label::Request { table, ..label::Request::default() }, &context()).unwrap();
     let people = |people: [u64; 2]| LabelColumn::People(people.map(Some).to_vec());
     assert_eq!(response.labels, [people([2, 3]), people([2, 0]), people([0, 0])]);
+}
+
+#[test]
+fn labels_without_figures_are_the_same() {
+    let notices = Arc::new(Mutex::new(Vec::new()));
+    let heard = notices.clone();
+    let context = Context { notices: Arc::new(move |notice| heard.lock().unwrap().push(notice)), ..context() };
+    for (by, rule, coverage) in [
+        (vec!["county".to_owned()], RuleName::Match, None),
+        (Vec::new(), RuleName::Match, None),
+        (Vec::new(), RuleName::Match, Some(0.5)),
+        (Vec::new(), RuleName::Argmax, None),
+        (Vec::new(), RuleName::Thompson, None),
+    ] {
+        let table = TableSettings { by, ..people() };
+        let rule = RuleSettings { rule, coverage, ..RuleSettings::default() };
+        let request = label::Request { table, rule, ..label::Request::default() };
+        let complete = label::run(&request, &context).unwrap();
+        let expected = std::mem::take(&mut *notices.lock().unwrap());
+        let only = label::run_for_labels(&request, &context).unwrap();
+        assert_eq!((only.labels, only.classes), (complete.labels, complete.contract.classes));
+        assert_eq!(std::mem::take(&mut *notices.lock().unwrap()), expected);
+    }
+    let rule = RuleSettings { rule: RuleName::Argmax, reference: Some("truth".into()), ..RuleSettings::default() };
+    let request = label::Request { table: people(), rule, ..label::Request::default() };
+    let error = label::run_for_labels(&request, &context).unwrap_err();
+    assert_eq!(message(&error), message(&label::run(&request, &context).unwrap_err()));
+}
+
+/// Cancels at once.
+#[derive(Debug)]
+struct Cancelled;
+
+impl Progress for Cancelled {
+    fn begin(&self, _: &'static str, _: u64) {}
+    fn update(&self, _: u64, _: u64) {}
+    fn end(&self) {}
+    fn is_cancelled(&self) -> bool {
+        true
+    }
+}
+
+#[test]
+fn a_cancelled_job_has_no_result() {
+    let context = Context { progress: Arc::new(Cancelled), ..context() };
+    let request = label::Request { table: people(), ..label::Request::default() };
+    let error = label::run(&request, &context).unwrap_err();
+    assert_eq!(message(&error), "cancelled; nothing was written");
 }
 
 #[test]

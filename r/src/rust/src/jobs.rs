@@ -146,8 +146,13 @@ pub(crate) fn run(job: Job, mut values: Map<String, Value>, input: Input, contex
             (request.table.source.table, request.rule.reference_table) = (input.table, input.shares);
             request.rule.training.training_table = input.training;
             request.with_groups = input.with_groups;
+            if !input.with_groups {
+                let only = label::run_for_labels(&request, context)?;
+                warn_of_repeated_keys(only.repeated_keys, context);
+                return Ok(Outcome { labels: only.labels, classes: only.classes, ..Outcome::default() });
+            }
             let response = label::run(&request, context)?;
-            let decision = if input.with_groups { Outcome::of(&response.decision)?.result } else { Value::Null };
+            let decision = Outcome::of(&response.decision)?.result;
             Ok(Outcome { decision, ..labeled(response, context)? })
         }
         Job::Apply => {
@@ -257,15 +262,18 @@ fn with_json(outcome: Outcome) -> Result<Outcome> {
 }
 
 fn labeled(mut response: label::Response, context: &Context) -> Result<Outcome> {
-    let repeated = response.measured.result.joint.as_ref().map_or(0, |joint| joint.repeated_keys);
+    warn_of_repeated_keys(response.measured.result.joint.as_ref().map_or(0, |joint| joint.repeated_keys), context);
+    let outcome = Outcome::of(&response)?;
+    let (labels, groups) = (std::mem::take(&mut response.labels), std::mem::take(&mut response.groups));
+    Ok(Outcome { labels, groups, classes: response.contract.classes, ..outcome }.with_report(response.report))
+}
+
+fn warn_of_repeated_keys(repeated: u64, context: &Context) {
     if repeated > 0 {
         let rows = if repeated == 1 { "1 tied row has".into() } else { format!("{} tied rows have", count(repeated)) };
         let problem = format!("{rows} the same ID as other rows, so the labels depend on the order of the rows. ");
         context.warn(Message::from(problem) + "Name a column that identifies rows with " + Setting::Id);
     }
-    let outcome = Outcome::of(&response)?;
-    let (labels, groups) = (std::mem::take(&mut response.labels), std::mem::take(&mut response.groups));
-    Ok(Outcome { labels, groups, classes: response.contract.classes, ..outcome }.with_report(response.report))
 }
 
 /// Returns a warning without its prefix.
