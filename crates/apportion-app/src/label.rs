@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use apportion::audit::Interval;
 use apportion::text::{Message, Setting};
-use apportion::{Decision, Match, Reference, Rule, Scores};
+use apportion::{Decision, Labels, Match, Reference, Rule, Scores};
 use apportion_io::Table;
 use apportion_report::{LabelKind, Study};
 use serde::{Deserialize, Serialize};
@@ -124,13 +124,22 @@ pub fn run(request: &Request, context: &Context) -> Result<Response> {
     context.install(|| label(request, context))
 }
 
+/// A column of labels, as the rule returned it if it has all rows.
+#[derive(Clone, Debug)]
+pub enum OnlyColumn {
+    /// A label for each row.
+    Labels(Labels),
+    /// Codes or people.
+    Column(LabelColumn),
+}
+
 /// The labels of a table in memory, without their figures.
 #[derive(Clone, Debug)]
 pub struct LabelsOnly {
     /// The classes.
     pub classes: Vec<String>,
     /// The labels.
-    pub labels: Vec<LabelColumn>,
+    pub labels: Vec<OnlyColumn>,
     /// The number of tied rows whose ID occurred before: their labels depend on the order of the rows.
     pub repeated_keys: u64,
 }
@@ -146,7 +155,7 @@ pub fn run_for_labels(request: &Request, context: &Context) -> Result<LabelsOnly
     if needs_figures || !settings.source.is_in_memory() {
         let response = run(request, context)?;
         let repeated_keys = response.measured.result.joint.as_ref().map_or(0, |joint| joint.repeated_keys);
-        return Ok(LabelsOnly { classes: response.contract.classes, labels: response.labels, repeated_keys });
+        return Ok(LabelsOnly { classes: response.contract.classes, labels: columns(response.labels), repeated_keys });
     }
     context.install(|| {
         check_request(request)?;
@@ -163,10 +172,19 @@ pub fn run_for_labels(request: &Request, context: &Context) -> Result<LabelsOnly
         let (assignment, _, joint) = solved.map_err(|error| table.locate(error))?;
         Ok(LabelsOnly {
             classes: table.classes().names().to_vec(),
-            labels: assignment.columns(&table),
+            labels: match assignment {
+                Assignment::Labels(draws) if table.row_mask().total() == scores.rows() => {
+                    draws.into_iter().map(OnlyColumn::Labels).collect()
+                }
+                assignment => columns(assignment.columns(&table)),
+            },
             repeated_keys: joint.map_or(0, |joint| joint.repeated_keys),
         })
     })
+}
+
+fn columns(columns: Vec<LabelColumn>) -> Vec<OnlyColumn> {
+    columns.into_iter().map(OnlyColumn::Column).collect()
 }
 
 /// Checks the settings that can be checked without the table.

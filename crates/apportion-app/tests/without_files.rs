@@ -6,8 +6,10 @@ use std::fs;
 use std::sync::{Arc, Mutex};
 
 use apportion::text::Setting;
+use apportion::{Label, UNCODED};
 use apportion_app::disparity::{OutcomeSettings, SmallCells};
 use apportion_app::input::Source;
+use apportion_app::label::OnlyColumn;
 use apportion_app::labels::LabelColumn;
 use apportion_app::provenance::{Provenance, Recorded, show};
 use apportion_app::rule::{RuleName, RuleSettings};
@@ -129,7 +131,13 @@ fn labels_without_figures_are_the_same() {
         let complete = label::run(&request, &context).unwrap();
         let expected = std::mem::take(&mut *notices.lock().unwrap());
         let only = label::run_for_labels(&request, &context).unwrap();
-        assert_eq!((only.labels, only.classes), (complete.labels, complete.contract.classes));
+        let code = |&label: &Label| if label == UNCODED { -1 } else { i16::from(label) };
+        let column = |column| match column {
+            OnlyColumn::Labels(labels) => LabelColumn::Codes(labels.values().iter().map(code).collect()),
+            OnlyColumn::Column(column) => column,
+        };
+        let labels: Vec<LabelColumn> = only.labels.into_iter().map(column).collect();
+        assert_eq!((labels, only.classes), (complete.labels, complete.contract.classes));
         assert_eq!(std::mem::take(&mut *notices.lock().unwrap()), expected);
     }
     let rule = RuleSettings { rule: RuleName::Argmax, reference: Some("truth".into()), ..RuleSettings::default() };

@@ -9,7 +9,10 @@ use super::{Declaration, Group, Kind};
 const MODELS: &[(&str, &str)] = &[
     ("bisg", "Surname and place"),
     ("bifsg", "Surname, first name and place"),
-    ("voter", "Surname, place and first name if named, adjusted to the known class shares of a state's registered voters"),
+    (
+        "voter",
+        "Surname, place and first name if named, adjusted to the known class shares of a state's registered voters",
+    ),
     ("rake", "BISG with one weight per class, so that the mean scores match the margin"),
     ("fbisg", "Surname and place, allowing for errors in the Census counts (Gibbs sampling)"),
 ];

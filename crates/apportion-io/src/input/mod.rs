@@ -11,8 +11,8 @@ mod text_table;
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use apportion::text::Message;
 use tempfile::NamedTempFile;

@@ -121,9 +121,9 @@ fn against_truth(study: &Study, groups: &Groups, label_set: &LabelSet) -> String
     };
     let named: Vec<String> = worst.iter().take(NAMED).map(name).collect();
     let whom = if label_set.uncoded > 0 { " (in shares of the labeled people)" } else { "" };
-    let overall = study.others_off_truth(label_set).map_or_else(String::new, |off| {
-        format!(". Overall, {} together are {}", others(study), direction(off))
-    });
+    let overall = study
+        .others_off_truth(label_set)
+        .map_or_else(String::new, |off| format!(". Overall, {} together are {}", others(study), direction(off)));
     format!(
         "Compared with the truth{}, the {} with the largest {} of {}{whom} {} {}{overall}.",
         study.among(),

@@ -1,15 +1,16 @@
 //! Runs jobs by name: converts values to a request, and the response to a result for R.
 
 use apportion::text::{Message, Part, Setting};
-use apportion_app::labels::{GroupLabels, LabelColumn};
+use apportion_app::label::OnlyColumn;
+use apportion_app::labels::GroupLabels;
 use apportion_app::reference::SHARES_IN_MEMORY;
 use apportion_app::report::WrittenReport;
 use apportion_app::settings::{Job, from_values};
 use apportion_app::summary::drift_warning;
 use apportion_app::text::count;
 use apportion_app::{
-    Context, Error, Result, apply, audit, calibrate, compare, disparity, explain, export, fit, frontier, label, predict,
-    simulate, verify,
+    Context, Error, Result, apply, audit, calibrate, compare, disparity, explain, export, fit, frontier, label,
+    predict, simulate, verify,
 };
 use apportion_io::{MemoryTable, PlainColumn, PlainRows};
 use apportion_report::Document;
@@ -84,7 +85,7 @@ pub(crate) struct Outcome {
     /// The classes.
     pub(crate) classes: Vec<String>,
     /// Labels.
-    pub(crate) labels: Vec<LabelColumn>,
+    pub(crate) labels: Vec<OnlyColumn>,
     /// The labels of each group, if they were requested.
     pub(crate) groups: Vec<GroupLabels>,
     /// A warning that counts have drifted, without its prefix.
@@ -265,6 +266,7 @@ fn labeled(mut response: label::Response, context: &Context) -> Result<Outcome> 
     warn_of_repeated_keys(response.measured.result.joint.as_ref().map_or(0, |joint| joint.repeated_keys), context);
     let outcome = Outcome::of(&response)?;
     let (labels, groups) = (std::mem::take(&mut response.labels), std::mem::take(&mut response.groups));
+    let labels = labels.into_iter().map(OnlyColumn::Column).collect();
     Ok(Outcome { labels, groups, classes: response.contract.classes, ..outcome }.with_report(response.report))
 }
 

@@ -13,6 +13,8 @@ mod watch;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use apportion::UNCODED;
+use apportion_app::label::OnlyColumn;
 use apportion_app::labels::LabelColumn;
 use apportion_app::report::write_figures;
 use apportion_app::{Context, Notice};
@@ -37,13 +39,7 @@ type Notices = Vec<(bool, String)>;
 ///
 /// Returns a list with the result, or with `error` or `interrupted`.
 #[savvy]
-fn apportion_run(
-    job: &str,
-    values: ListSexp,
-    input: ListSexp,
-    threads: Sexp,
-    progress: Sexp,
-) -> savvy::Result<Sexp> {
+fn apportion_run(job: &str, values: ListSexp, input: ListSexp, threads: Sexp, progress: Sexp) -> savvy::Result<Sexp> {
     watch::record_panics();
     let Some(job) = jobs::find(job) else { return failed(&Problem::new(format!("unknown job {job:?}"))) };
     let values = match values::settings(job, &values) {
@@ -202,10 +198,14 @@ fn done(outcome: Outcome, notices: &[(bool, String)]) -> savvy::Result<Sexp> {
     let mut labels = OwnedListSexp::new(outcome.labels.len(), false)?;
     for (index, column) in outcome.labels.iter().enumerate() {
         let column = match column {
-            LabelColumn::Codes(codes) => {
+            OnlyColumn::Labels(labels) => {
+                let code = |&label: &u8| if label == UNCODED { -1 } else { i32::from(label) };
+                table::factor(labels.values().iter().map(code), labels.values().len(), &outcome.classes)?
+            }
+            OnlyColumn::Column(LabelColumn::Codes(codes)) => {
                 table::factor(codes.iter().map(|&code| i32::from(code)), codes.len(), &outcome.classes)?
             }
-            LabelColumn::People(people) => table::whole(people.iter().copied())?,
+            OnlyColumn::Column(LabelColumn::People(people)) => table::whole(people.iter().copied())?,
         };
         labels.set_value(index, column)?;
     }

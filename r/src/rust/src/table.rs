@@ -74,7 +74,8 @@ fn whole_numbers(values: &[f64]) -> Option<SharedColumn> {
     if !values.iter().all(|value| value.is_nan() || value.fract() == 0.0 && value.abs() <= MAX) {
         return None;
     }
-    let validity = values.iter().any(|value| value.is_nan()).then(|| values.iter().map(|value| !value.is_nan()).collect());
+    let validity =
+        values.iter().any(|value| value.is_nan()).then(|| values.iter().map(|value| !value.is_nan()).collect());
     let whole: Vec<i64> = values.iter().map(|&value| value as i64).collect();
     Some(with_validity(SharedValues::I64(whole.into()), validity))
 }

@@ -101,9 +101,7 @@ pub(crate) fn r_value(value: &Value) -> savvy::Result<Sexp> {
 }
 
 fn array(values: &[Value]) -> savvy::Result<Sexp> {
-    let are = |is: fn(&Value) -> bool| {
-        values.iter().any(is) && values.iter().all(|value| value.is_null() || is(value))
-    };
+    let are = |is: fn(&Value) -> bool| values.iter().any(is) && values.iter().all(|value| value.is_null() || is(value));
     if are(Value::is_u64) {
         return whole(values.iter().map(Value::as_u64));
     }

@@ -81,7 +81,8 @@ impl ShareEstimate {
         check_identified(classes, &sums.unexplained(&shares))?;
         let intervals = match bootstrap.filter(|bootstrap| bootstrap.replicates > 0) {
             Some(bootstrap) => {
-                Sample::new(scores, &likelihoods, bootstrap)?.intervals(&shares, sums.people, bootstrap, || scores.check_cancelled())?
+                Sample::new(scores, &likelihoods, bootstrap)?
+                    .intervals(&shares, sums.people, bootstrap, || scores.check_cancelled())?
             }
             None => Vec::new(),
         };
