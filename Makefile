@@ -158,7 +158,6 @@ $(PY)/.installed: python/tests/requirements.txt
 
 test-r: $(R_INSTALLED) ## Test the R package from its source package: results equal to the program, R CMD check; installs R with apt if it is missing
 	$(CARGO) test --workspace --locked --quiet --no-run
-	$(CARGO) fmt --manifest-path r/src/rust/Cargo.toml --check
 	tarball=$$($(R_ENVIRONMENT) $(PYTHON) r/tarball.py $(R_TARGET) | tail -n 1) && \
 	mkdir -p $(R_TARGET)/r-library && \
 	$(R_ENVIRONMENT) R CMD INSTALL --library=$(R_TARGET)/r-library $$tarball && \
@@ -230,6 +229,9 @@ $(VENV)/.trust: trust/requirements.txt
 lint: ## Check format, clippy, documentation and licenses
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+	$(CARGO) fmt --manifest-path r/src/rust/Cargo.toml --check
+	! command -v R >/dev/null || R_INCLUDE_DIR=$$(Rscript -e 'cat(R.home("include"))') $(CARGO) clippy --manifest-path r/src/rust/Cargo.toml \
+		--target-dir $(R_TARGET)/r --locked -- -D warnings
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked
 	$(MAKE) deny
 	$(PYTHON) bench/compare.py --check

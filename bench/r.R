@@ -1,48 +1,50 @@
-# Measures ap_label: time relative to max.col, rise of the peak memory, a small data frame, and an interrupt. Prints JSON.
-# Usage: Rscript bench/r.R [LIBRARY]
-library <- commandArgs(TRUE)
-base::library(apportion, lib.loc = if (length(library) > 0) library[1])
+# `make bench-r`: compares ap_label on a matrix with max.col, and measures whether scores are copied. Prints one line of JSON.
+# Rounds are interleaved and medians are compared, because machines are shared and noisy.
+# Usage: Rscript bench/r.R LIBRARY
+library(apportion, lib.loc = commandArgs(TRUE)[1])
 
-rows <- 2e6
+rows <- 2000000
 classes <- c("white", "black", "hispanic", "asian", "aian", "other")
 set.seed(1)
 scores <- matrix(rgamma(rows * 6, rep(c(8, 2, 1, 0.5, 0.1, 0.3), each = rows)), rows, dimnames = list(NULL, classes))
 scores <- scores / rowSums(scores)
-bytes <- as.numeric(object.size(scores))
+frame <- stats::setNames(as.data.frame(scores), paste0("p_", classes))
+small <- frame[1:1000, ]
+bytes <- 8 * length(scores)
 invisible(gc())
 
-# The peak of the resident memory, in bytes.
-peak <- function() {
-  line <- grep("^VmHWM", readLines("/proc/self/status"), value = TRUE)
-  1024 * as.numeric(gsub("[^0-9]", "", line))
+# A line of the memory of this process, in bytes: VmRSS now, VmHWM at its peak.
+memory <- function(kind) 1024 * as.numeric(gsub("[^0-9]", "", grep(kind, readLines("/proc/self/status"), value = TRUE)))
+
+# The rise of the peak memory, relative to the size of the scores.
+rise <- function(work) {
+  writeLines("5", "/proc/self/clear_refs") # resets the peak
+  before <- memory("VmRSS")
+  work()
+  (memory("VmHWM") - before) / bytes
 }
-now <- function() {
-  line <- grep("^VmRSS", readLines("/proc/self/status"), value = TRUE)
-  1024 * as.numeric(gsub("[^0-9]", "", line))
+
+seconds <- function(work) {
+  start <- Sys.time()
+  work()
+  as.numeric(Sys.time() - start, units = "secs")
 }
-reset <- function() invisible(tryCatch(writeLines("5", "/proc/self/clear_refs"), error = function(e) NULL, warning = function(w) NULL))
-fastest <- function(times, code) min(vapply(seq_len(times), function(i) system.time(code())[["elapsed"]], 0))
 
-reset()
-before <- now()
-invisible(ap_label(scores))
-rise <- peak() - before
-
-argmax <- fastest(7, function() max.col(scores, "first"))
-match <- fastest(7, function() ap_label(scores))
-frame <- as.data.frame(scores)
-names(frame) <- paste0("p_", classes)
-reset()
-before <- now()
-labeled <- ap_label(frame)
-rise_of_frame <- peak() - before
-frame_seconds <- fastest(5, function() ap_label(frame))
-small <- frame[1:1000, ]
-invisible(ap_label(small))
-small_seconds <- stats::median(vapply(1:50, function(i) system.time(ap_label(small), gcFirst = FALSE)[["elapsed"]], 0))
-fast <- function() { begin <- proc.time()[["elapsed"]]; for (i in 1:50) ap_label(small); (proc.time()[["elapsed"]] - begin) / 50 }
-
+rises <- c(matrix = rise(function() ap_label(scores)), frame = rise(function() ap_label(frame)))
+works <- list(
+  max_col = function() max.col(scores, "first"), match = function() ap_label(scores),
+  argmax = function() ap_label(scores, "argmax"), one_thread = function() ap_label(scores, threads = 1),
+  frame = function() ap_label(frame), small = function() ap_label(small)
+)
+rounds <- t(replicate(21, vapply(works, seconds, 0)))
+middle <- apply(rounds, 2, stats::median)
+fastest <- apply(rounds, 2, min)
 cat(sprintf(
-  '{"rows": %d, "max_col_s": %.4f, "label_s": %.4f, "ratio": %.3f, "scores_bytes": %.0f, "rise_bytes": %.0f, "rise_share": %.3f, "frame_s": %.4f, "frame_rise_share": %.3f, "small_ms": %.3f}\n',
-  as.integer(rows), argmax, match, match / argmax, bytes, rise, rise / bytes, frame_seconds, rise_of_frame / bytes, 1000 * fast()
+  paste0(
+    '{"rows": %d, "max_col_ms": %.1f, "match_ms": %.1f, "argmax_ms": %.1f, "one_thread_ms": %.1f, "frame_ms": %.1f, ',
+    '"match_ratio": %.2f, "match_ratio_of_fastest": %.2f, "small_ms": %.2f, "matrix_rise": %.3f, "frame_rise": %.3f}\n'
+  ),
+  as.integer(rows), 1000 * middle["max_col"], 1000 * middle["match"], 1000 * middle["argmax"], 1000 * middle["one_thread"],
+  1000 * middle["frame"], middle["match"] / middle["max_col"], fastest["match"] / fastest["max_col"], 1000 * middle["small"],
+  rises["matrix"], rises["frame"]
 ))
