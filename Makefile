@@ -19,7 +19,7 @@ SCORES := crates/apportion-cli/tests/scores
 CHROMIUM := command -v chromium >/dev/null || { $(SUDO) apt-get update -qq && $(SUDO) apt-get install -qq -y chromium >/dev/null; }
 REPORT := crates/apportion-report/tests/browser
 
-R_PACKAGES := r-base-core r-base-dev pandoc qpdf procps r-cran-testthat r-cran-knitr r-cran-rmarkdown r-cran-roxygen2 r-cran-jsonlite \
+R_PACKAGES := r-base-core r-base-dev pandoc qpdf procps devscripts r-cran-testthat r-cran-knitr r-cran-rmarkdown r-cran-roxygen2 r-cran-jsonlite \
 	r-cran-tibble r-cran-dplyr r-cran-data.table r-cran-ggplot2 r-cran-cli r-cran-broom r-cran-generics r-cran-bit64
 R_INSTALLED := $(TOOLS)/.r
 R_TARGET = $(abspath $(or $(CARGO_TARGET_DIR),target))

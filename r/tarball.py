@@ -112,9 +112,10 @@ def vendor(package: Path, cache: Path) -> None:
 
 
 def is_not_needed(path: Path) -> bool:
-    """Returns whether a file is a binary library, or source that is only compiled on Windows."""
+    """Returns whether a file is a binary library, a makefile, or source that is only compiled on Windows."""
     is_windows = path.parts[0].startswith(("windows", "winapi", "ntapi"))
-    return path.suffix in (".a", ".lib", ".dll") or is_windows and path.parts[1:2] == ("src",) and path.name != "lib.rs"
+    is_left_out = path.suffix in (".a", ".lib", ".dll") or path.name == "Makefile"
+    return is_left_out or is_windows and path.parts[1:2] == ("src",) and path.name != "lib.rs"
 
 
 def authors(rust: Path) -> str:

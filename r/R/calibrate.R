@@ -17,7 +17,8 @@
 #' voters <- ap_simulate_voters(2000, seed = 1)
 #' corrected <- ap_calibrate(voters, truth = race)
 #' attr(corrected, "calibration")
-#' more <- ap_calibrate(ap_simulate_voters(100, seed = 2), calibration = attr(corrected, "calibration"))
+#' more <- ap_simulate_voters(100, seed = 2)
+#' more <- ap_calibrate(more, calibration = attr(corrected, "calibration"))
 #' @export
 ap_calibrate <- function(data, truth = NULL, method = NULL, calibration = NULL, by = NULL, id = NULL, count = NULL,
                          classes = NULL, columns = NULL, truth_map = NULL, truth_ethnicity = NULL, truth_exclude = NULL,

@@ -55,7 +55,7 @@ check_decision <- function(decision) {
 }
 
 #' @rdname ap_fit
-#' @param decision,object,x A decision.
+#' @param decision,object A decision.
 #' @param unknown_groups What to do with rows whose group is not in the decision: `"refuse"` them with an error, label them
 #'   at the `"overall"` prices for all rows of the fit, or leave them `"unlabeled"`.
 #' @return `ap_apply()` returns `data` with the labels as a new column; with `stats = TRUE`, an object of the class
