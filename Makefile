@@ -20,12 +20,19 @@ SCORES := crates/apportion-cli/tests/scores
 CHROMIUM := command -v chromium >/dev/null || { $(SUDO) apt-get update -qq && $(SUDO) apt-get install -qq -y chromium >/dev/null; }
 REPORT := crates/apportion-report/tests/browser
 
+R_PACKAGES := r-base-core r-base-dev pandoc qpdf procps devscripts r-cran-testthat r-cran-knitr r-cran-rmarkdown r-cran-roxygen2 r-cran-jsonlite \
+	r-cran-tibble r-cran-dplyr r-cran-data.table r-cran-ggplot2 r-cran-cli r-cran-broom r-cran-generics r-cran-bit64
+R_INSTALLED := $(TOOLS)/.r
+R_TARGET = $(abspath $(or $(CARGO_TARGET_DIR),target))
+# Installing, checking and building the package compile its crates in the same directory.
+R_ENVIRONMENT = APPORTION_R_TARGET=$(R_TARGET)/r
+
 PROGRAM = $(or $(CARGO_TARGET_DIR),target)/debug/apportion
 RELEASE = $(or $(CARGO_TARGET_DIR),target)/release/apportion
-PARTS := test-rust test-example test-sql test-learned test-estimators test-surgeo test-scores test-report test-python test-instructions test-trust test-docs
+PARTS := test-rust test-example test-sql test-learned test-estimators test-surgeo test-scores test-report test-python test-r test-instructions test-trust test-docs
 
 .PHONY: help demo reproduce docs check test $(PARTS) test-without-files validate-scores simulate-estimators explore instructions lint deny advisories dist package trust load fuzz trust-trials \
-	bench bench-files bench-peers bench-predict bench-python clean
+	bench bench-files bench-peers bench-predict bench-python bench-r r-tarball clean
 help: ## List all targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
 
@@ -159,6 +166,28 @@ $(PY)/.installed: python/tests/requirements.txt
 	$(PY)/bin/pip install --quiet --disable-pip-version-check --requirement $<
 	touch $@
 
+test-r: $(R_INSTALLED) ## Test the R package from its source package: results equal to the program, R CMD check; installs R with apt if it is missing
+	$(CARGO) test --workspace --locked --quiet --no-run
+	tarball=$$($(R_ENVIRONMENT) $(PYTHON) r/tarball.py $(R_TARGET) | tail -n 1) && \
+	mkdir -p $(R_TARGET)/r-library && \
+	$(R_ENVIRONMENT) R CMD INSTALL --library=$(R_TARGET)/r-library $$tarball && \
+	cd r/tests && NOT_CRAN=true APPORTION=$(abspath $(PROGRAM)) APPORTION_DATA=$(CURDIR)/../shared/data \
+		APPORTION_GUIDE=$(CURDIR)/docs/r/README.md \
+		Rscript -e '.libPaths(c("$(R_TARGET)/r-library", .libPaths())); library(apportion)' \
+		-e 'testthat::test_dir("testthat", reporter = "summary", package = "apportion", load_package = "installed")' && \
+	cd $(R_TARGET)/r-package && $(R_ENVIRONMENT) _R_CHECK_CRAN_INCOMING_REMOTE_=false _R_CHECK_FORCE_SUGGESTS_=false \
+		R CMD check --no-manual --as-cran $$tarball && \
+	! grep -E '(ERROR|WARNING)S?$$' apportion.Rcheck/00check.log
+
+r-tarball: $(R_INSTALLED) ## Write the source package of the R package to target/r-package; it contains all crates and installs without a network
+	$(R_ENVIRONMENT) $(PYTHON) r/tarball.py $(R_TARGET)
+
+$(R_INSTALLED):
+	command -v R >/dev/null && Rscript -e 'stopifnot(requireNamespace("testthat"), requireNamespace("knitr"), requireNamespace("rmarkdown"))' \
+		>/dev/null 2>&1 || { $(SUDO) apt-get update -qq && \
+		$(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends $(R_PACKAGES) >/dev/null; }
+	mkdir -p $(TOOLS) && touch $@
+
 test-instructions: ## Compare the instruction counts of small cases with the stored ones
 	$(CARGO) build --release --locked -p apportion-bench --bin fixed
 	$(PYTHON) bench/instructions.py $(or $(CARGO_TARGET_DIR),target)/release/fixed $(if $(UPDATE),--update)
@@ -210,6 +239,9 @@ $(VENV)/.trust: trust/requirements.txt
 lint: ## Check format, clippy, documentation and licenses
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+	$(CARGO) fmt --manifest-path r/src/rust/Cargo.toml --check
+	! command -v R >/dev/null || R_INCLUDE_DIR=$$(Rscript -e 'cat(R.home("include"))') $(CARGO) clippy --manifest-path r/src/rust/Cargo.toml \
+		--target-dir $(R_TARGET)/r --locked -- -D warnings
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked
 	$(MAKE) deny
 	$(PYTHON) bench/compare.py --check
@@ -253,6 +285,11 @@ bench-python: $(PY)/.installed ## Compare speed in Python with numpy's argmax, a
 	$(PY)/bin/pip install --quiet --disable-pip-version-check --force-reinstall --no-deps $(TOOLS)/wheels/release/*.whl
 	$(PY)/bin/python bench/python.py
 	$(PYTHON) bench/compare.py
+
+bench-r: $(R_INSTALLED) ## Compare speed in R with max.col, and check that scores are not copied
+	mkdir -p $(R_TARGET)/r-library
+	$(R_ENVIRONMENT) R CMD INSTALL --library=$(R_TARGET)/r-library r
+	Rscript bench/r.R $(R_TARGET)/r-library
 
 $(PEERS)/.installed: bench/peers-requirements.txt
 	$(PYTHON) -m venv $(PEERS)

@@ -24,6 +24,7 @@ ROOT = Path(__file__).resolve().parent.parent
 INDEX = "docs/guide/README.md"
 OTHER_PAGES = {
     "Python": ["docs/python/README.md", "docs/python/from-other-tools.md"],
+    "R": ["docs/r/README.md"],
     "Reference": ["commands", "docs/json.md", "docs/schema", "docs/sql.md", "crates/apportion/docs/joint.md"],
     "Project": ["docs/scores.md", "docs/estimators.md", "docs/trust.md", "COMPARE.md", "SECURITY.md", "CHANGELOG.md"],
 }
@@ -80,7 +81,7 @@ def anchors(text):
 
 def check_sources():
     """Returns the number of Markdown files, and their broken links and the files that the site lacks."""
-    patterns = ["*.md", "docs/**/*.md", "crates/*/docs/*.md", "python/*.md"]
+    patterns = ["*.md", "docs/**/*.md", "crates/*/docs/*.md", "python/*.md", "r/*.md"]
     pages = sorted(str(file.relative_to(ROOT)) for pattern in patterns for file in ROOT.glob(pattern))
     site = {page for listed in parts().values() for page in listed}
     problems = [f"{page}: not a page of the site; add it to {INDEX} or docs/build.py"

@@ -81,7 +81,9 @@ fn with_overall_prices(
     match prices {
         Ok(Some(prices)) => Ok((decision.with_overall(&prices)?, None)),
         Ok(None) => Ok((decision, None)),
-        Err(Error::Io(apportion_io::Error::Cancelled)) => Err(apportion_io::Error::Cancelled.into()),
+        Err(error @ (Error::Io(apportion_io::Error::Cancelled) | Error::Core(apportion::Error::Cancelled))) => {
+            Err(error)
+        }
         Err(error) => {
             let reason = error.message().to_string();
             let problem = format!("the prices for all rows could not be computed ({reason}), so `apply` cannot use ");

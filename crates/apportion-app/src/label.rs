@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use apportion::audit::Interval;
 use apportion::text::{Message, Setting};
-use apportion::{Decision, Match, Reference, Rule, Scores};
+use apportion::{Decision, Labels, Match, Reference, Rule, Scores};
 use apportion_io::Table;
 use apportion_report::{LabelKind, Study};
 use serde::{Deserialize, Serialize};
@@ -124,9 +124,73 @@ pub fn run(request: &Request, context: &Context) -> Result<Response> {
     context.install(|| label(request, context))
 }
 
-fn label(request: &Request, context: &Context) -> Result<Response> {
+/// A column of labels, as the rule returned it if it has all rows.
+#[derive(Clone, Debug)]
+pub enum OnlyColumn {
+    /// A label for each row.
+    Labels(Labels),
+    /// Codes or people.
+    Column(LabelColumn),
+}
+
+/// The labels of a table in memory, without their figures.
+#[derive(Clone, Debug)]
+pub struct LabelsOnly {
+    /// The classes.
+    pub classes: Vec<String>,
+    /// The labels.
+    pub labels: Vec<OnlyColumn>,
+    /// The number of tied rows whose ID occurred before: their labels depend on the order of the rows.
+    pub repeated_keys: u64,
+}
+
+/// Labels a table in memory and returns only its labels, and sends the same notices as [`run`]. The figures of the labels
+/// are another pass over the scores, which is left out if no warning needs them.
+///
+/// # Errors
+/// If the settings or the scores are invalid.
+pub fn run_for_labels(request: &Request, context: &Context) -> Result<LabelsOnly> {
+    let settings = &request.table;
+    let needs_figures = lost_classes::may_warn(&request.rule, settings) || request.report.is_wanted();
+    if needs_figures || !settings.source.is_in_memory() {
+        let response = run(request, context)?;
+        let repeated_keys = response.measured.result.joint.as_ref().map_or(0, |joint| joint.repeated_keys);
+        return Ok(LabelsOnly { classes: response.contract.classes, labels: columns(response.labels), repeated_keys });
+    }
+    context.install(|| {
+        check_request(request)?;
+        let (rule, input) = (&request.rule, settings.source.open(context)?);
+        request.output.check(settings, &input, &rule.side_inputs())?;
+        let groups = rule.groups(settings);
+        let table = settings.read(&input, groups, context, |_| {})?;
+        settings.check_draws(&table, rule.draws())?;
+        let scores = table.scores()?;
+        let estimated = rule.estimated_reference(&table, &scores, settings, context)?;
+        let core_rule = rule.rule(&table, settings, estimated.as_ref(), context)?;
+        let _working = context.working("labeling");
+        let solved = Assignment::of_rule(&core_rule, &scores, &settings.settings(), rule.draws());
+        let (assignment, _, joint) = solved.map_err(|error| table.locate(error))?;
+        Ok(LabelsOnly {
+            classes: table.classes().names().to_vec(),
+            labels: match assignment {
+                Assignment::Labels(draws) if table.row_mask().total() == scores.rows() => {
+                    draws.into_iter().map(OnlyColumn::Labels).collect()
+                }
+                assignment => columns(assignment.columns(&table)),
+            },
+            repeated_keys: joint.map_or(0, |joint| joint.repeated_keys),
+        })
+    })
+}
+
+fn columns(columns: Vec<LabelColumn>) -> Vec<OnlyColumn> {
+    columns.into_iter().map(OnlyColumn::Column).collect()
+}
+
+/// Checks the settings that can be checked without the table.
+fn check_request(request: &Request) -> Result<()> {
+    let Request { table: settings, rule, .. } = request;
     check(Job::Label, request)?;
-    let Request { table: settings, rule, output, report, .. } = request;
     settings.check()?;
     rule.check(!settings.by.is_empty(), settings.truth.is_some())?;
     if settings.count.is_some() && rule.draws() > 1 {
@@ -136,6 +200,12 @@ fn label(request: &Request, context: &Context) -> Result<Response> {
                 + Setting::Seed,
         ));
     }
+    Ok(())
+}
+
+fn label(request: &Request, context: &Context) -> Result<Response> {
+    check_request(request)?;
+    let Request { table: settings, rule, output, report, .. } = request;
     let input = settings.source.open(context)?;
     let side = rule.side_inputs();
     output.check(settings, &input, &side)?;

@@ -13,6 +13,12 @@ const MOST_ROUNDED: f64 = 0.05;
 /// … and by more than this number of people.
 const MOST_PEOPLE: f64 = 5.0;
 
+/// Returns whether there may be warnings about the labels of a rule: if it has groups or bounds.
+pub(crate) fn may_warn(rule: &RuleSettings, settings: &TableSettings) -> bool {
+    let has_bounds = rule.coverage.is_some() || !rule.at_least.is_empty() || !rule.at_most.is_empty();
+    has_bounds || rule.tolerance.is_some() || !settings.by.is_empty() || !rule.nested.is_empty()
+}
+
 /// Returns warnings about the labels of a rule.
 pub(crate) fn warnings(measured: &Measured, rule: &RuleSettings, settings: &TableSettings) -> Vec<Message> {
     if measured.result.joint.is_none() {

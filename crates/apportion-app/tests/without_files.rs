@@ -3,10 +3,13 @@
 #![allow(clippy::unwrap_used)] // also in helpers
 
 use std::fs;
+use std::sync::{Arc, Mutex};
 
 use apportion::text::Setting;
+use apportion::{Label, UNCODED};
 use apportion_app::disparity::{OutcomeSettings, SmallCells};
 use apportion_app::input::Source;
+use apportion_app::label::OnlyColumn;
 use apportion_app::labels::LabelColumn;
 use apportion_app::provenance::{Provenance, Recorded, show};
 use apportion_app::rule::{RuleName, RuleSettings};
@@ -16,7 +19,7 @@ use apportion_app::{
     Context, Error, apply, audit, compare, demo, disparity, explain, export, fit, frontier, label, predict, reproduce,
     simulate, tables, verify,
 };
-use apportion_io::{MemoryTable, PlainColumn, PlainValues, SharedColumn, SharedValues};
+use apportion_io::{MemoryTable, PlainColumn, PlainValues, Progress, SharedColumn, SharedValues};
 use serde::Serialize;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -108,6 +111,60 @@ fn labels_match_the_scores_of_each_county() {
     let response = label::run(&label::Request { table, ..label::Request::default() }, &context()).unwrap();
     let people = |people: [u64; 2]| LabelColumn::People(people.map(Some).to_vec());
     assert_eq!(response.labels, [people([2, 3]), people([2, 0]), people([0, 0])]);
+}
+
+#[test]
+fn labels_without_figures_are_the_same() {
+    let notices = Arc::new(Mutex::new(Vec::new()));
+    let heard = notices.clone();
+    let context = Context { notices: Arc::new(move |notice| heard.lock().unwrap().push(notice)), ..context() };
+    for (by, rule, coverage) in [
+        (vec!["county".to_owned()], RuleName::Match, None),
+        (Vec::new(), RuleName::Match, None),
+        (Vec::new(), RuleName::Match, Some(0.5)),
+        (Vec::new(), RuleName::Argmax, None),
+        (Vec::new(), RuleName::Thompson, None),
+    ] {
+        let table = TableSettings { by, ..people() };
+        let rule = RuleSettings { rule, coverage, ..RuleSettings::default() };
+        let request = label::Request { table, rule, ..label::Request::default() };
+        let complete = label::run(&request, &context).unwrap();
+        let expected = std::mem::take(&mut *notices.lock().unwrap());
+        let only = label::run_for_labels(&request, &context).unwrap();
+        let code = |&label: &Label| if label == UNCODED { -1 } else { i16::from(label) };
+        let column = |column| match column {
+            OnlyColumn::Labels(labels) => LabelColumn::Codes(labels.values().iter().map(code).collect()),
+            OnlyColumn::Column(column) => column,
+        };
+        let labels: Vec<LabelColumn> = only.labels.into_iter().map(column).collect();
+        assert_eq!((labels, only.classes), (complete.labels, complete.contract.classes));
+        assert_eq!(std::mem::take(&mut *notices.lock().unwrap()), expected);
+    }
+    let rule = RuleSettings { rule: RuleName::Argmax, reference: Some("truth".into()), ..RuleSettings::default() };
+    let request = label::Request { table: people(), rule, ..label::Request::default() };
+    let error = label::run_for_labels(&request, &context).unwrap_err();
+    assert_eq!(message(&error), message(&label::run(&request, &context).unwrap_err()));
+}
+
+/// Cancels at once.
+#[derive(Debug)]
+struct Cancelled;
+
+impl Progress for Cancelled {
+    fn begin(&self, _: &'static str, _: u64) {}
+    fn update(&self, _: u64, _: u64) {}
+    fn end(&self) {}
+    fn is_cancelled(&self) -> bool {
+        true
+    }
+}
+
+#[test]
+fn a_cancelled_job_has_no_result() {
+    let context = Context { progress: Arc::new(Cancelled), ..context() };
+    let request = label::Request { table: people(), ..label::Request::default() };
+    let error = label::run(&request, &context).unwrap_err();
+    assert_eq!(message(&error), "cancelled; nothing was written");
 }
 
 #[test]

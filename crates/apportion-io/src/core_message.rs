@@ -3,6 +3,9 @@
 use apportion::text::{Message, Setting};
 use apportion::{Error, Scaling};
 
+/// The message after a cancellation.
+pub(crate) const CANCELLED: &str = "cancelled; nothing was written";
+
 /// Returns the sentence of an error of the core library, for a front end to render.
 pub fn core_message(error: &Error) -> Message {
     match error {
@@ -15,6 +18,7 @@ pub fn core_message(error: &Error) -> Message {
                 + *setting
                 + format!(", or choose another {instead}")
         }
+        Error::Cancelled => CANCELLED.into(),
         Error::ReferenceByGroup => Message::from(format!("{error} with ")) + Setting::By,
         other => other.to_string().into(),
     }

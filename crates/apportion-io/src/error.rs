@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use apportion::text::Message;
 
-use crate::core_message::{core_message, located_problem};
+use crate::core_message::{CANCELLED, core_message, located_problem};
 
 /// An error in a file, its content or the settings.
 #[derive(Debug)]
@@ -101,7 +101,7 @@ impl Error {
             }
             Error::Row { path, row, problem } => Message::from(value_prefix(path, *row, None)) + problem.clone(),
             Error::Settings(problem) => problem.clone(),
-            Error::Cancelled => "cancelled; nothing was written".into(),
+            Error::Cancelled => CANCELLED.into(),
             Error::Core { error, location: None } => core_message(error),
             Error::Core { error, location: Some(location) } => {
                 let Location { path, row, column } = location.as_ref();
@@ -130,7 +130,10 @@ impl std::error::Error for Error {}
 
 impl From<apportion::Error> for Error {
     fn from(error: apportion::Error) -> Error {
-        Error::Core { error, location: None }
+        match error {
+            apportion::Error::Cancelled => Error::Cancelled,
+            error => Error::Core { error, location: None },
+        }
     }
 }
 

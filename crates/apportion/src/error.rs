@@ -61,6 +61,9 @@ pub enum Error {
         /// The maximum.
         limit: usize,
     },
+    /// The computation was cancelled: see [`Cancel`](crate::Cancel).
+    #[error("the computation was cancelled")]
+    Cancelled,
     /// There are no classes.
     #[error("there are no classes; name at least one score column")]
     NoClasses,

@@ -89,6 +89,7 @@
 mod apply;
 pub mod audit;
 pub mod calibrate;
+mod cancel;
 pub mod decision;
 mod error;
 pub mod estimate;
@@ -107,6 +108,7 @@ mod transport;
 pub mod verify;
 
 // At most 35 names, modules included: tests/root_names.rs counts them.
+pub use cancel::Cancel;
 pub use decision::Decision;
 pub use error::{Error, Result};
 pub use label::Labels;

@@ -6,6 +6,7 @@
 
 use std::ops::Range;
 
+use crate::cancel::Cancel;
 use crate::error::{Error, Result};
 use crate::kernel::{
     GRID, Grid, LabelTotals, Layout, Real, Rows, STRETCH, SimdLevel, Source, TILE, Tile, add_label_totals,
@@ -213,6 +214,7 @@ pub struct Scores<'a> {
     groups: Option<Groups<'a>>,
     truth: Option<&'a [Label]>,
     counts: Option<&'a [u64]>,
+    cancel: Option<&'a dyn Cancel>,
 }
 
 impl<'a> Scores<'a> {
@@ -242,6 +244,7 @@ impl<'a> Scores<'a> {
             groups: None,
             truth: None,
             counts: None,
+            cancel: None,
         })
     }
 
@@ -295,6 +298,17 @@ impl<'a> Scores<'a> {
         Ok(self)
     }
 
+    /// Sets what can cancel computations with these scores.
+    pub fn with_cancel(mut self, cancel: &'a dyn Cancel) -> Self {
+        self.cancel = Some(cancel);
+        self
+    }
+
+    /// Returns [`Error::Cancelled`] if the computation was cancelled.
+    pub(crate) fn check_cancelled(&self) -> Result<()> {
+        if self.cancel.is_some_and(Cancel::is_cancelled) { Err(Error::Cancelled) } else { Ok(()) }
+    }
+
     /// Returns the number of rows, N.
     pub fn rows(&self) -> usize {
         self.rows
@@ -344,6 +358,7 @@ impl<'a> Scores<'a> {
     pub(crate) fn check_rows(&self, rows: Range<usize>) -> Result<()> {
         let (k, mut values) = (self.classes.len(), Vec::new());
         for start in rows.clone().step_by(STRETCH) {
+            self.check_cancelled()?;
             self.read_raw(start..rows.end.min(start + STRETCH), &mut values)?;
             for (ahead, row) in values.chunks_exact(k).enumerate() {
                 self.check_row(start + ahead, row)?;
@@ -428,21 +443,25 @@ impl<'a> Scores<'a> {
     /// Passes the rows to a visitor, in their own type.
     pub(crate) fn visit<V: Visitor>(&self, visitor: V) -> V::Output {
         let classes = self.classes.len();
-        let (magnitude, weights) = (1.0 + SUM_TOLERANCE as f32, self.counts);
+        let (magnitude, weights, cancel) = (1.0 + SUM_TOLERANCE as f32, self.counts, self.cancel);
         if self.scaling != Scaling::AsGiven {
             return visitor.visit(&Scaled(self));
         }
         match &self.matrix {
-            Matrix::RowsF32(values) => visitor.visit(&Rows::matrix(values, classes, magnitude, weights)),
-            Matrix::RowsF64(values) => visitor.visit(&Rows::matrix(values, classes, magnitude, weights)),
+            Matrix::RowsF32(values) => {
+                visitor.visit(&Rows::matrix(values, classes, magnitude, weights).with_cancel(cancel))
+            }
+            Matrix::RowsF64(values) => {
+                visitor.visit(&Rows::matrix(values, classes, magnitude, weights).with_cancel(cancel))
+            }
             Matrix::ColumnsF32(columns) => {
-                visitor.visit(&Rows::new(Layout::Columns(columns), classes, magnitude, weights))
+                visitor.visit(&Rows::new(Layout::Columns(columns), classes, magnitude, weights).with_cancel(cancel))
             }
             Matrix::ColumnsF64(columns) => {
-                visitor.visit(&Rows::new(Layout::Columns(columns), classes, magnitude, weights))
+                visitor.visit(&Rows::new(Layout::Columns(columns), classes, magnitude, weights).with_cancel(cancel))
             }
-            Matrix::StoredF32(store) => visitor.visit(&Stored { store: *store, classes, magnitude, weights }),
-            Matrix::StoredF64(store) => visitor.visit(&Stored { store: *store, classes, magnitude, weights }),
+            Matrix::StoredF32(store) => visitor.visit(&Stored { store: *store, classes, magnitude, weights, cancel }),
+            Matrix::StoredF64(store) => visitor.visit(&Stored { store: *store, classes, magnitude, weights, cancel }),
         }
     }
 }
@@ -566,6 +585,7 @@ impl Source<f64> for Scaled<'_> {
 
     fn window<'w>(&'w self, rows: Range<usize>, buffer: &'w mut Vec<f64>) -> Result<Rows<'w, f64>> {
         let scaling = self.0.scaling;
+        self.0.check_cancelled()?;
         self.0.read_raw(rows.clone(), buffer)?;
         for row in buffer.chunks_exact_mut(self.classes()) {
             let unit = scaling.unit(if scaling == Scaling::Normalize { self.0.sum(row) } else { 1.0 });

@@ -4,6 +4,8 @@
 
 mod common;
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use apportion::estimate::*;
 use apportion::*;
 use common::{Chance, classes};
@@ -476,4 +478,47 @@ fn updated_scores_of_numbers_give_the_estimates() {
     let levels = names(&["a", "b", "c"]);
     let other = Outcomes::levels(&codes, &levels).unwrap();
     assert!(birdie.updated(&scores, &other, |_, _| Ok(())).is_err(), "levels are not numbers");
+}
+
+/// Cancels when it was asked more often than a number of times.
+#[derive(Debug)]
+struct CancelAfter {
+    asked: AtomicUsize,
+    most: usize,
+}
+
+impl CancelAfter {
+    fn new(most: usize) -> CancelAfter {
+        CancelAfter { asked: AtomicUsize::new(0), most }
+    }
+}
+
+impl Cancel for CancelAfter {
+    fn is_cancelled(&self) -> bool {
+        self.asked.fetch_add(1, Ordering::Relaxed) >= self.most
+    }
+}
+
+#[test]
+fn a_fit_and_its_bootstrap_are_cancelled() {
+    let mut chance = Chance::new(3);
+    let people = People::new(&mut chance, 4, 50);
+    let classes = classes(3);
+    let (numbers, _) = people.numbers(&mut chance, 0.0, |chance, _| normal(chance));
+    let outcomes = Outcomes::numbers(&numbers).unwrap();
+    let fit = |cancel: &CancelAfter, replicates: u32| {
+        let scores = Scores::new(&classes, Matrix::RowsF64(&people.q)).unwrap().with_cancel(cancel);
+        Birdie::fit(&scores, &outcomes, &BirdieOptions { replicates, ..BirdieOptions::default() }).map(drop)
+    };
+    let asked = |replicates: u32| {
+        let never = CancelAfter::new(usize::MAX);
+        assert_eq!(fit(&never, replicates), Ok(()));
+        never.asked.into_inner()
+    };
+    // Each pass of EM asks, also in each replicate.
+    let (without, with) = (asked(0), asked(10));
+    assert!(without > 5 && with > without + 20, "{without}, {with}");
+    for most in [0, 1, without / 2, (without + with) / 2] {
+        assert_eq!(fit(&CancelAfter::new(most), 10), Err(Error::Cancelled), "{most}");
+    }
 }

@@ -11,6 +11,7 @@ mod text_table;
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use apportion::text::Message;
@@ -72,7 +73,7 @@ impl Default for InputOptions {
 pub struct Input {
     pub(crate) files: Vec<Source>,
     pub(crate) options: InputOptions,
-    progress: Box<dyn Progress>,
+    progress: Arc<dyn Progress>,
     /// Rows and bytes read in the current pass.
     rows: AtomicU64,
     bytes: AtomicU64,
@@ -130,7 +131,7 @@ impl Input {
         Input {
             files,
             options,
-            progress: Box::new(NoProgress),
+            progress: Arc::new(NoProgress),
             rows: AtomicU64::new(0),
             bytes: AtomicU64::new(0),
             cumulative_bytes,
@@ -144,7 +145,12 @@ impl Input {
 
     /// Sets the receiver of progress reports.
     pub fn with_progress(self, progress: Box<dyn Progress>) -> Input {
-        Input { progress, ..self }
+        Input { progress: progress.into(), ..self }
+    }
+
+    /// Returns the receiver of progress reports.
+    pub(crate) fn progress(&self) -> Arc<dyn Progress> {
+        self.progress.clone()
     }
 
     /// Starts a pass over the files.

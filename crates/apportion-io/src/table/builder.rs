@@ -17,7 +17,7 @@ use super::row_mask::RowMask;
 use super::score_columns::{
     RecognizedScores, ScoreColumns, abbreviated_names, find_column, find_scores, normalize_name, without_shared_prefix,
 };
-use super::score_table::{Table, TableOptions};
+use super::score_table::{CancelByProgress, Table, TableOptions};
 use super::spill::{Budget, ScoreValues};
 use super::weights::Weights;
 use crate::error::{Error, Result};
@@ -572,6 +572,7 @@ impl TableBuilder {
             files: self.files.last().cloned().into_iter().collect(),
             row_mask,
             partial_rows: std::mem::take(&mut self.partial_rows),
+            cancel: CancelByProgress::default(),
         };
         Ok((table, std::mem::take(&mut self.groups.column.ids)))
     }
@@ -662,6 +663,7 @@ impl TableBuilder {
             files: self.files,
             row_mask: self.row_mask,
             partial_rows: self.partial_rows,
+            cancel: CancelByProgress::default(),
         })
     }
 }

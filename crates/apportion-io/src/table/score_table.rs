@@ -1,11 +1,12 @@
 //! A score table: scores, keys, groups, truth, labels and counts of the input rows.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use apportion::estimate::Outcomes;
 use apportion::estimate::regression::Control;
 use apportion::text::{Message, Setting, count};
-use apportion::{Classes, Groups, Keys, Label, Scaling, Scores, UNCODED};
+use apportion::{Cancel, Classes, Groups, Keys, Label, Scaling, Scores, UNCODED};
 
 use super::builder::TableBuilder;
 use super::class_column::ClassColumn;
@@ -18,7 +19,7 @@ use super::score_columns::{RecognizedScores, ScoreColumns};
 use super::spill::ScoreValues;
 use super::weights::Weights;
 use crate::error::{Error, Location, Result};
-use crate::input::{Input, Reading};
+use crate::input::{Input, NoProgress, Progress, Reading};
 
 /// The columns to read, and how to interpret them.
 #[derive(Clone, Debug)]
@@ -122,6 +123,24 @@ pub struct Table {
     pub(crate) row_mask: RowMask,
     /// Number of rows that were excluded because only some of their scores are missing.
     pub(crate) partial_rows: u64,
+    /// Cancels computations with the scores.
+    pub(crate) cancel: CancelByProgress,
+}
+
+/// Cancels computations of the core library like passes over the input.
+#[derive(Debug)]
+pub(crate) struct CancelByProgress(Arc<dyn Progress>);
+
+impl Default for CancelByProgress {
+    fn default() -> CancelByProgress {
+        CancelByProgress(Arc::new(NoProgress))
+    }
+}
+
+impl Cancel for CancelByProgress {
+    fn is_cancelled(&self) -> bool {
+        self.0.is_cancelled()
+    }
 }
 
 impl Table {
@@ -155,7 +174,8 @@ impl Table {
             }
         }
         input.end();
-        builder.ok_or_else(|| Error::settings("no input file"))?.finish()
+        let table = builder.ok_or_else(|| Error::settings("no input file"))?.finish()?;
+        Ok(Table { cancel: CancelByProgress(input.progress()), ..table })
     }
 
     /// Reads the required columns of a table in memory; `name` is used in messages.
@@ -168,7 +188,8 @@ impl Table {
 
     /// Returns the scores as the core library expects them.
     pub fn scores(&self) -> Result<Scores<'_>> {
-        let mut scores = Scores::new(&self.classes, self.values.matrix())?.scaled(self.scaling);
+        let scores = Scores::new(&self.classes, self.values.matrix())?;
+        let mut scores = scores.scaled(self.scaling).with_cancel(&self.cancel);
         if let Some(keys) = &self.keys {
             scores = scores.with_keys(Keys::Given(keys))?;
         }

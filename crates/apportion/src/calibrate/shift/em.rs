@@ -81,7 +81,8 @@ impl ShareEstimate {
         check_identified(classes, &sums.unexplained(&shares))?;
         let intervals = match bootstrap.filter(|bootstrap| bootstrap.replicates > 0) {
             Some(bootstrap) => {
-                Sample::new(scores, &likelihoods, bootstrap)?.intervals(&shares, sums.people, bootstrap)?
+                Sample::new(scores, &likelihoods, bootstrap)?
+                    .intervals(&shares, sums.people, bootstrap, || scores.check_cancelled())?
             }
             None => Vec::new(),
         };
@@ -322,7 +323,13 @@ impl Sample {
     }
 
     /// Returns the interval of each share of all people.
-    fn intervals(&self, shares: &[f64], people: u64, bootstrap: &Bootstrap) -> Result<Vec<Interval>> {
+    fn intervals(
+        &self,
+        shares: &[f64],
+        people: u64,
+        bootstrap: &Bootstrap,
+        check_cancelled: impl Fn() -> Result<()> + Sync,
+    ) -> Result<Vec<Interval>> {
         let start = |shares: &[f64]| -> Vec<f64> { shares.iter().map(|share| share.max(1e-4)).collect() };
         let sampled: u64 = self.rows.iter().map(|row| row.1).sum();
         let center = match sampled == people {
@@ -331,6 +338,7 @@ impl Sample {
         };
         let draws = Draws::new(Some(bootstrap));
         let one = |replicate: usize| -> Result<Vec<f64>> {
+            check_cancelled()?;
             let times: Vec<u64> =
                 self.rows.iter().map(|&(key, people)| drawn(&draws, key, people, replicate)).collect();
             Ok(climb(start(&center), &|at| Ok(self.pass(at, |row| times[row])))?.0)

@@ -44,7 +44,7 @@ impl Resampled {
         let sample = Sample::draw(model.shape().classes, source, part, options)?;
         let replicates: Vec<Vec<f64>> = (0..options.replicates as usize)
             .into_par_iter()
-            .map(|replicate| sample.replicate(model, replicate, parameters, options))
+            .map(|replicate| sample.replicate(model, replicate, parameters, options, || scores.check_cancelled()))
             .collect::<Result<_>>()?;
         Ok(Resampled { rows: sample.rows.len(), is_sampled, replicates, scale: part.min(1.0) })
     }
@@ -106,7 +106,9 @@ impl Sample {
         replicate: usize,
         parameters: &[f64],
         options: &BirdieOptions,
+        check_cancelled: impl Fn() -> Result<()>,
     ) -> Result<Vec<f64>> {
+        check_cancelled()?;
         let shape = model.shape();
         let people = self.people(replicate);
         // The variance of the replicates is scaled to all people; that of the drawn prior means must remain.
@@ -114,7 +116,10 @@ impl Sample {
         let normal = |index: usize| factor * draw_normal(index, replicate, options);
         let own = model.resampled(&self.pass(model, &Unchanged, &people), &normal);
         let options = BirdieOptions { tolerance: options.tolerance.max(1e-5), ..*options };
-        let found = climb(&own, parameters.to_vec(), &options, |likelihood| Ok(self.pass(model, likelihood, &people)))?;
+        let found = climb(&own, parameters.to_vec(), &options, |likelihood| {
+            check_cancelled()?;
+            Ok(self.pass(model, likelihood, &people))
+        })?;
         let sums = self.pass(model, &own.likelihood(&found.parameters), &people);
         Ok(own.estimates(&shape.overall(&sums.people)))
     }

@@ -319,21 +319,24 @@ impl Observed {
 
 /// The rows of a fit.
 pub(super) enum Rows<'a> {
-    /// All rows, merged.
-    Merged(Merged),
+    /// All rows of the table, merged.
+    Merged(Merged, Source<'a>),
     /// A table with too many different rows.
     Table(Source<'a>),
 }
 
 impl<'a> Rows<'a> {
     pub(super) fn of(shape: &Shape, source: Source<'a>) -> Result<Rows<'a>> {
-        Ok(Merged::of(shape.classes, source)?.map_or(Rows::Table(source), Rows::Merged))
+        Ok(match Merged::of(shape.classes, source)? {
+            Some(merged) => Rows::Merged(merged, source),
+            None => Rows::Table(source),
+        })
     }
 
     /// Returns the number of rows that a pass reads.
     pub(super) fn len(&self) -> usize {
         match self {
-            Rows::Merged(merged) => merged.len(),
+            Rows::Merged(merged, _) => merged.len(),
             Rows::Table(source) => source.scores.rows(),
         }
     }
@@ -356,15 +359,16 @@ impl<'a> Rows<'a> {
         merge: impl Fn(T, T) -> T + Sync + Send,
     ) -> Result<T> {
         match self {
-            Rows::Merged(merged) => Ok((0..merged.len().div_ceil(CHUNK))
+            Rows::Merged(merged, source) => (0..merged.len().div_ceil(CHUNK))
                 .into_par_iter()
                 .with_min_len(4)
-                .fold(&none, |mut sums, chunk| {
+                .try_fold(&none, |mut sums, chunk| {
+                    source.scores.check_cancelled()?;
                     let rows = chunk * CHUNK..merged.len().min((chunk + 1) * CHUNK);
                     rows.for_each(|index| add(&mut sums, &merged.row(index)));
-                    sums
+                    Ok(sums)
                 })
-                .reduce(&none, &merge)),
+                .try_reduce(&none, |all, part| Ok(merge(all, part))),
             Rows::Table(source) => {
                 let (sums, _) = read(
                     source.scores,

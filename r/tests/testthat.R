@@ -1,0 +1,4 @@
+library(testthat)
+library(apportion)
+
+test_check("apportion")
