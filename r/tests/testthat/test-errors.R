@@ -22,6 +22,7 @@ test_that("invalid arguments are refused in the words of R", {
   error <- error_of(ap_label(data, by = "countyy"))
   expect_match(conditionMessage(error), "`by` must name columns of `data`: there is no column \"countyy\" (did you mean \"county\"?)", fixed = TRUE)
   expect_identical(error$setting, "by")
+  expect_match(conditionMessage(error_of(ap_label(data[c("surname", "county")]))), "with `ap_predict()` first", fixed = TRUE)
   expect_match(conditionMessage(error_of(ap_label(data, rule = "matc"))), "did you mean \"match\"", fixed = TRUE)
   expect_match(conditionMessage(error_of(ap_label(data, rule = "match", gamma = 0.5))), "`gamma` requires `rule = \"balance\"`", fixed = TRUE)
   expect_match(conditionMessage(error_of(ap_label(data, skip_missing = "yes"))), "TRUE or FALSE", fixed = TRUE)

@@ -61,7 +61,8 @@ fn symbol(text: &str) -> String {
     if is_plain { text.to_owned() } else { quoted(text) }
 }
 
-/// Returns a message with its settings as arguments. Control characters are escaped.
+/// Returns a message with its settings as arguments, and the command that it may name as a function. Control characters are
+/// escaped.
 pub(crate) fn render(message: &Message) -> String {
-    shown(&message.render(r_name))
+    shown(&message.render(r_name)).replace("`predict`", "`ap_predict()`")
 }
