@@ -1,31 +1,26 @@
 //! Cancellation of long computations.
 
-use std::fmt::Debug;
+use std::fmt;
 
-/// Tells a computation to stop, for example because a user interrupted it. A pass over the scores asks before each
-/// block of rows.
-///
-/// ```
-/// use std::sync::atomic::{AtomicBool, Ordering};
-///
-/// use apportion::{Cancel, Classes, Error, Matrix, Result, Rule, Scores, Settings};
-///
-/// #[derive(Debug, Default)]
-/// struct Flag(AtomicBool);
-///
-/// impl Cancel for Flag {
-///     fn is_cancelled(&self) -> bool {
-///         self.0.load(Ordering::Relaxed)
-///     }
-/// }
-///
-/// let (flag, classes) = (Flag::default(), Classes::new(["a", "b"])?);
-/// let scores = Scores::new(&classes, Matrix::RowsF64(&[0.6, 0.4, 0.7, 0.3]))?.with_cancel(&flag);
-/// flag.0.store(true, Ordering::Relaxed);
-/// assert_eq!(Rule::Argmax.label(&scores, &Settings::default()).unwrap_err(), Error::Cancelled);
-/// # Ok::<(), Error>(())
-/// ```
-pub trait Cancel: Debug + Sync {
-    /// Returns whether the computation must stop. Then it returns [`Error::Cancelled`](crate::Error::Cancelled).
-    fn is_cancelled(&self) -> bool;
+use crate::error::{Error, Result};
+
+/// A function that tells a computation to stop. Passes over the scores call it before each block of rows.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Cancel<'a>(Option<&'a (dyn Fn() -> bool + Sync)>);
+
+impl<'a> Cancel<'a> {
+    pub(crate) fn new(is_cancelled: &'a (dyn Fn() -> bool + Sync)) -> Cancel<'a> {
+        Cancel(Some(is_cancelled))
+    }
+
+    /// Returns [`Error::Cancelled`] if the computation must stop.
+    pub(crate) fn check(self) -> Result<()> {
+        if self.0.is_some_and(|is_cancelled| is_cancelled()) { Err(Error::Cancelled) } else { Ok(()) }
+    }
+}
+
+impl fmt::Debug for Cancel<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.0.is_some() { "Cancel" } else { "None" })
+    }
 }

@@ -61,7 +61,7 @@ pub enum Error {
         /// The maximum.
         limit: usize,
     },
-    /// The computation was cancelled: see [`Cancel`](crate::Cancel).
+    /// The computation was cancelled: see [`Scores::with_cancel`](crate::Scores::with_cancel).
     #[error("the computation was cancelled")]
     Cancelled,
     /// There are no classes.

@@ -108,7 +108,6 @@ mod transport;
 pub mod verify;
 
 // At most 35 names, modules included: tests/root_names.rs counts them.
-pub use cancel::Cancel;
 pub use decision::Decision;
 pub use error::{Error, Result};
 pub use label::Labels;

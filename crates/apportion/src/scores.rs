@@ -214,7 +214,7 @@ pub struct Scores<'a> {
     groups: Option<Groups<'a>>,
     truth: Option<&'a [Label]>,
     counts: Option<&'a [u64]>,
-    cancel: Option<&'a dyn Cancel>,
+    cancel: Cancel<'a>,
 }
 
 impl<'a> Scores<'a> {
@@ -244,7 +244,7 @@ impl<'a> Scores<'a> {
             groups: None,
             truth: None,
             counts: None,
-            cancel: None,
+            cancel: Cancel::default(),
         })
     }
 
@@ -298,15 +298,29 @@ impl<'a> Scores<'a> {
         Ok(self)
     }
 
-    /// Sets what can cancel computations with these scores.
-    pub fn with_cancel(mut self, cancel: &'a dyn Cancel) -> Self {
-        self.cancel = Some(cancel);
+    /// Sets a function that tells computations with these scores to stop, for example because a user interrupted them. They
+    /// call it before each block of rows, and if it returns true, they return [`Error::Cancelled`].
+    ///
+    /// ```
+    /// use std::sync::atomic::{AtomicBool, Ordering};
+    ///
+    /// use apportion::{Classes, Error, Matrix, Rule, Scores, Settings};
+    ///
+    /// let (flag, classes) = (AtomicBool::new(false), Classes::new(["a", "b"])?);
+    /// let is_cancelled = || flag.load(Ordering::Relaxed);
+    /// let scores = Scores::new(&classes, Matrix::RowsF64(&[0.6, 0.4, 0.7, 0.3]))?.with_cancel(&is_cancelled);
+    /// flag.store(true, Ordering::Relaxed);
+    /// assert_eq!(Rule::Argmax.label(&scores, &Settings::default()).unwrap_err(), Error::Cancelled);
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn with_cancel(mut self, is_cancelled: &'a (dyn Fn() -> bool + Sync)) -> Self {
+        self.cancel = Cancel::new(is_cancelled);
         self
     }
 
     /// Returns [`Error::Cancelled`] if the computation was cancelled.
     pub(crate) fn check_cancelled(&self) -> Result<()> {
-        if self.cancel.is_some_and(Cancel::is_cancelled) { Err(Error::Cancelled) } else { Ok(()) }
+        self.cancel.check()
     }
 
     /// Returns the number of rows, N.

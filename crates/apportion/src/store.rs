@@ -4,7 +4,7 @@ use std::fmt::Debug;
 use std::ops::Range;
 
 use crate::cancel::Cancel;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::kernel::{Real, Rows, Source};
 
 /// Rows of scores that are stored elsewhere, such as in a file. They are read in ranges, in any order and by several
@@ -51,7 +51,7 @@ pub(crate) struct Stored<'a, T> {
     pub(crate) classes: usize,
     pub(crate) magnitude: f32,
     pub(crate) weights: Option<&'a [u64]>,
-    pub(crate) cancel: Option<&'a dyn Cancel>,
+    pub(crate) cancel: Cancel<'a>,
 }
 
 impl<T: Real> Source<T> for Stored<'_, T> {
@@ -72,9 +72,7 @@ impl<T: Real> Source<T> for Stored<'_, T> {
     }
 
     fn window<'w>(&'w self, rows: Range<usize>, buffer: &'w mut Vec<T>) -> Result<Rows<'w, T>> {
-        if self.cancel.is_some_and(Cancel::is_cancelled) {
-            return Err(Error::Cancelled);
-        }
+        self.cancel.check()?;
         buffer.resize(rows.len() * self.classes, T::default());
         self.store.read(rows.start, buffer)?;
         Ok(Rows::matrix(buffer, self.classes, self.magnitude, None).part_of(self, rows.start))

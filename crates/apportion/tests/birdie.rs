@@ -480,25 +480,6 @@ fn updated_scores_of_numbers_give_the_estimates() {
     assert!(birdie.updated(&scores, &other, |_, _| Ok(())).is_err(), "levels are not numbers");
 }
 
-/// Cancels when it was asked more often than a number of times.
-#[derive(Debug)]
-struct CancelAfter {
-    asked: AtomicUsize,
-    most: usize,
-}
-
-impl CancelAfter {
-    fn new(most: usize) -> CancelAfter {
-        CancelAfter { asked: AtomicUsize::new(0), most }
-    }
-}
-
-impl Cancel for CancelAfter {
-    fn is_cancelled(&self) -> bool {
-        self.asked.fetch_add(1, Ordering::Relaxed) >= self.most
-    }
-}
-
 #[test]
 fn a_fit_and_its_bootstrap_are_cancelled() {
     let mut chance = Chance::new(3);
@@ -506,19 +487,24 @@ fn a_fit_and_its_bootstrap_are_cancelled() {
     let classes = classes(3);
     let (numbers, _) = people.numbers(&mut chance, 0.0, |chance, _| normal(chance));
     let outcomes = Outcomes::numbers(&numbers).unwrap();
-    let fit = |cancel: &CancelAfter, replicates: u32| {
-        let scores = Scores::new(&classes, Matrix::RowsF64(&people.q)).unwrap().with_cancel(cancel);
-        Birdie::fit(&scores, &outcomes, &BirdieOptions { replicates, ..BirdieOptions::default() }).map(drop)
+    // Returns the result of a fit that is cancelled when it asks for the `most`-th time, and how often it asked.
+    let fit = |most: usize, replicates: u32| {
+        let asked = AtomicUsize::new(0);
+        let is_cancelled = || asked.fetch_add(1, Ordering::Relaxed) >= most;
+        let scores = Scores::new(&classes, Matrix::RowsF64(&people.q)).unwrap().with_cancel(&is_cancelled);
+        let options = BirdieOptions { replicates, ..BirdieOptions::default() };
+        let fitted = Birdie::fit(&scores, &outcomes, &options).map(drop);
+        (fitted, asked.load(Ordering::Relaxed))
     };
     let asked = |replicates: u32| {
-        let never = CancelAfter::new(usize::MAX);
-        assert_eq!(fit(&never, replicates), Ok(()));
-        never.asked.into_inner()
+        let (fitted, asked) = fit(usize::MAX, replicates);
+        assert_eq!(fitted, Ok(()));
+        asked
     };
     // Each pass of EM asks, also in each replicate.
     let (without, with) = (asked(0), asked(10));
     assert!(without > 5 && with > without + 20, "{without}, {with}");
     for most in [0, 1, without / 2, (without + with) / 2] {
-        assert_eq!(fit(&CancelAfter::new(most), 10), Err(Error::Cancelled), "{most}");
+        assert_eq!(fit(most, 10).0, Err(Error::Cancelled), "{most}");
     }
 }

@@ -1,12 +1,13 @@
 //! A score table: scores, keys, groups, truth, labels and counts of the input rows.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use apportion::estimate::Outcomes;
 use apportion::estimate::regression::Control;
 use apportion::text::{Message, Setting, count};
-use apportion::{Cancel, Classes, Groups, Keys, Label, Scaling, Scores, UNCODED};
+use apportion::{Classes, Groups, Keys, Label, Scaling, Scores, UNCODED};
 
 use super::builder::TableBuilder;
 use super::class_column::ClassColumn;
@@ -19,7 +20,7 @@ use super::score_columns::{RecognizedScores, ScoreColumns};
 use super::spill::ScoreValues;
 use super::weights::Weights;
 use crate::error::{Error, Location, Result};
-use crate::input::{Input, NoProgress, Progress, Reading};
+use crate::input::{Input, Progress, Reading};
 
 /// The columns to read, and how to interpret them.
 #[derive(Clone, Debug)]
@@ -128,18 +129,23 @@ pub struct Table {
 }
 
 /// Cancels computations of the core library like passes over the input.
-#[derive(Debug)]
-pub(crate) struct CancelByProgress(Arc<dyn Progress>);
+pub(crate) struct CancelByProgress(Box<dyn Fn() -> bool + Send + Sync>);
 
-impl Default for CancelByProgress {
-    fn default() -> CancelByProgress {
-        CancelByProgress(Arc::new(NoProgress))
+impl CancelByProgress {
+    fn new(progress: Arc<dyn Progress>) -> CancelByProgress {
+        CancelByProgress(Box::new(move || progress.is_cancelled()))
     }
 }
 
-impl Cancel for CancelByProgress {
-    fn is_cancelled(&self) -> bool {
-        self.0.is_cancelled()
+impl Default for CancelByProgress {
+    fn default() -> CancelByProgress {
+        CancelByProgress(Box::new(|| false))
+    }
+}
+
+impl fmt::Debug for CancelByProgress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("CancelByProgress")
     }
 }
 
@@ -175,7 +181,7 @@ impl Table {
         }
         input.end();
         let table = builder.ok_or_else(|| Error::settings("no input file"))?.finish()?;
-        Ok(Table { cancel: CancelByProgress(input.progress()), ..table })
+        Ok(Table { cancel: CancelByProgress::new(input.progress()), ..table })
     }
 
     /// Reads the required columns of a table in memory; `name` is used in messages.
@@ -189,7 +195,7 @@ impl Table {
     /// Returns the scores as the core library expects them.
     pub fn scores(&self) -> Result<Scores<'_>> {
         let scores = Scores::new(&self.classes, self.values.matrix())?;
-        let mut scores = scores.scaled(self.scaling).with_cancel(&self.cancel);
+        let mut scores = scores.scaled(self.scaling).with_cancel(self.cancel.0.as_ref());
         if let Some(keys) = &self.keys {
             scores = scores.with_keys(Keys::Given(keys))?;
         }

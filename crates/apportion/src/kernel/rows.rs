@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::simd::prefetch;
 use super::tile::{Real, STRETCH, TILE, Tile};
 use crate::cancel::Cancel;
-use crate::error::{Error, Result};
+use crate::error::Result;
 
 /// Rows of scores in any storage. A pass loads ranges of them, sequentially or in parallel.
 pub(crate) trait Source<T: Real>: Sync {
@@ -79,7 +79,7 @@ pub(crate) struct Rows<'a, T> {
     rows: usize,
     magnitude: f32,
     weights: Option<&'a [u64]>,
-    cancel: Option<&'a dyn Cancel>,
+    cancel: Cancel<'a>,
 }
 
 impl<'a, T: Real> Rows<'a, T> {
@@ -94,11 +94,11 @@ impl<'a, T: Real> Rows<'a, T> {
             Layout::RowMajor(values) => values.len() / columns,
             Layout::Columns(columns) => columns[0].len(),
         };
-        Rows { layout, columns, with_zero: false, first: 0, rows, magnitude, weights, cancel: None }
+        Rows { layout, columns, with_zero: false, first: 0, rows, magnitude, weights, cancel: Cancel::default() }
     }
 
     /// Returns the rows with what can cancel passes over them.
-    pub(crate) fn with_cancel(self, cancel: Option<&'a dyn Cancel>) -> Self {
+    pub(crate) fn with_cancel(self, cancel: Cancel<'a>) -> Self {
         Rows { cancel, ..self }
     }
 
@@ -211,9 +211,7 @@ impl<T: Real> Source<T> for Rows<'_, T> {
     }
 
     fn window<'w>(&'w self, _: Range<usize>, _: &'w mut Vec<T>) -> Result<Rows<'w, T>> {
-        if self.cancel.is_some_and(Cancel::is_cancelled) {
-            return Err(Error::Cancelled);
-        }
+        self.cancel.check()?;
         Ok(*self)
     }
 
