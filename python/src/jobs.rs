@@ -1,8 +1,8 @@
 //! Runs jobs by name: converts values to a request, and the response to a result for Python.
 
 use apportion::text::{Message, Setting};
-use apportion_app::labels::GroupLabels;
-use apportion_app::labels::LabelColumn;
+use apportion_app::label::OnlyColumn;
+use apportion_app::labels::{GroupLabels, LabelColumn};
 use apportion_app::output::written;
 use apportion_app::reference::SHARES_IN_MEMORY;
 use apportion_app::report::WrittenReport;
@@ -153,10 +153,19 @@ pub(crate) fn run(job: Job, mut values: Map<String, Value>, input: Input, contex
     }
     match job {
         Job::Label => {
+            let files = ["output", "report", "figures", "provenance"];
+            let wants_only_labels =
+                input.table.is_some() && !input.with_groups && !files.iter().any(|&file| values.contains_key(file));
             let mut request: label::Request = from_values(job, values)?;
             (request.table.source.table, request.rule.reference_table) = (input.table, input.shares);
             request.rule.training.training_table = input.training;
             request.with_groups = input.with_groups;
+            if wants_only_labels {
+                let only = label::run_for_labels(&request, context)?;
+                warn_of_repeated_keys(only.repeated_keys, context);
+                let labels = only.labels.into_iter().map(OnlyColumn::into_column).collect();
+                return Ok(Outcome { labels, classes: only.classes, ..Outcome::default() });
+            }
             labeled(label::run(&request, context)?, context)
         }
         Job::Apply => {
@@ -282,15 +291,18 @@ pub(crate) fn run(job: Job, mut values: Map<String, Value>, input: Input, contex
 
 fn labeled(mut response: label::Response, context: &Context) -> Result<Outcome> {
     note_written(&response.paths, context);
-    let repeated = response.measured.result.joint.as_ref().map_or(0, |joint| joint.repeated_keys);
+    warn_of_repeated_keys(response.measured.result.joint.as_ref().map_or(0, |joint| joint.repeated_keys), context);
+    let outcome = Outcome::of(&response)?;
+    let (labels, groups) = (std::mem::take(&mut response.labels), std::mem::take(&mut response.groups));
+    Ok(Outcome { labels, groups, classes: response.contract.classes, ..outcome }.with_report(response.report))
+}
+
+fn warn_of_repeated_keys(repeated: u64, context: &Context) {
     if repeated > 0 {
         let rows = if repeated == 1 { "1 tied row has".into() } else { format!("{} tied rows have", count(repeated)) };
         let problem = format!("{rows} the same ID as other rows, so the labels depend on the order of the rows. ");
         context.warn(Message::from(problem) + "Name a column that identifies rows with " + Setting::Id);
     }
-    let outcome = Outcome::of(&response)?;
-    let (labels, groups) = (std::mem::take(&mut response.labels), std::mem::take(&mut response.groups));
-    Ok(Outcome { labels, groups, classes: response.contract.classes, ..outcome }.with_report(response.report))
 }
 
 fn of_tables(response: tables::Response, context: &Context) -> Result<Outcome> {

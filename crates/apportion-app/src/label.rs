@@ -133,6 +133,16 @@ pub enum OnlyColumn {
     Column(LabelColumn),
 }
 
+impl OnlyColumn {
+    /// Returns labels as codes.
+    pub fn into_column(self) -> LabelColumn {
+        match self {
+            OnlyColumn::Labels(labels) => LabelColumn::of(labels.values()),
+            OnlyColumn::Column(column) => column,
+        }
+    }
+}
+
 /// The labels of a table in memory, without their figures.
 #[derive(Clone, Debug)]
 pub struct LabelsOnly {
@@ -159,10 +169,12 @@ pub fn run_for_labels(request: &Request, context: &Context) -> Result<LabelsOnly
     }
     context.install(|| {
         check_request(request)?;
-        let (rule, input) = (&request.rule, settings.source.open(context)?);
-        request.output.check(settings, &input, &rule.side_inputs())?;
-        let groups = rule.groups(settings);
+        let (rule, output, input) = (&request.rule, &request.output, settings.source.open(context)?);
+        let (side, groups) = (rule.side_inputs(), rule.groups(settings));
+        output.check(settings, &input, &side)?;
+        request.report.prepare(&input, &side, groups, output.force)?;
         let table = settings.read(&input, groups, context, |_| {})?;
+        output.check_names(&input, &table, rule.draws())?;
         settings.check_draws(&table, rule.draws())?;
         let scores = table.scores()?;
         let estimated = rule.estimated_reference(&table, &scores, settings, context)?;

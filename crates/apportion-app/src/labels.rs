@@ -96,10 +96,20 @@ pub enum LabelColumn {
     People(Vec<Option<u64>>),
 }
 
+impl LabelColumn {
+    /// Returns the codes of the labels of all rows.
+    pub(crate) fn of(labels: &[Label]) -> LabelColumn {
+        LabelColumn::Codes(labels.iter().map(code).collect())
+    }
+}
+
+fn code(&label: &Label) -> i16 {
+    if label == UNCODED { -1 } else { i16::from(label) }
+}
+
 fn codes(table: &Table, labels: &[Label]) -> LabelColumn {
-    let code = |&label: &Label| if label == UNCODED { -1 } else { i16::from(label) };
     if table.row_mask().total() == labels.len() {
-        return LabelColumn::Codes(labels.iter().map(code).collect());
+        return LabelColumn::of(labels);
     }
     let all = table.row_mask().spread(labels.iter().map(code));
     LabelColumn::Codes(all.map(|code| code.unwrap_or(-1)).collect())

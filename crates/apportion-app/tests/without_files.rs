@@ -6,7 +6,6 @@ use std::fs;
 use std::sync::{Arc, Mutex};
 
 use apportion::text::Setting;
-use apportion::{Label, UNCODED};
 use apportion_app::disparity::{OutcomeSettings, SmallCells};
 use apportion_app::input::Source;
 use apportion_app::label::OnlyColumn;
@@ -131,17 +130,16 @@ fn labels_without_figures_are_the_same() {
         let complete = label::run(&request, &context).unwrap();
         let expected = std::mem::take(&mut *notices.lock().unwrap());
         let only = label::run_for_labels(&request, &context).unwrap();
-        let code = |&label: &Label| if label == UNCODED { -1 } else { i16::from(label) };
-        let column = |column| match column {
-            OnlyColumn::Labels(labels) => LabelColumn::Codes(labels.values().iter().map(code).collect()),
-            OnlyColumn::Column(column) => column,
-        };
-        let labels: Vec<LabelColumn> = only.labels.into_iter().map(column).collect();
+        let labels: Vec<LabelColumn> = only.labels.into_iter().map(OnlyColumn::into_column).collect();
         assert_eq!((labels, only.classes), (complete.labels, complete.contract.classes));
         assert_eq!(std::mem::take(&mut *notices.lock().unwrap()), expected);
     }
     let rule = RuleSettings { rule: RuleName::Argmax, reference: Some("truth".into()), ..RuleSettings::default() };
     let request = label::Request { table: people(), rule, ..label::Request::default() };
+    let error = label::run_for_labels(&request, &context).unwrap_err();
+    assert_eq!(message(&error), message(&label::run(&request, &context).unwrap_err()));
+    let mut request = label::Request { table: people(), ..label::Request::default() };
+    request.report.focus = Some("white".into());
     let error = label::run_for_labels(&request, &context).unwrap_err();
     assert_eq!(message(&error), message(&label::run(&request, &context).unwrap_err()));
 }
