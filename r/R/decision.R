@@ -145,7 +145,12 @@ ap_write_decision <- function(decision, file, overwrite = FALSE) {
 ap_read_decision <- function(file) {
   if (!file.exists(file)) stop_apportion(sprintf("%s: no such file; check the path", file), setting = "file")
   json <- paste(readLines(file, encoding = "UTF-8", warn = FALSE), collapse = "\n")
-  decision_of(parse_json(json), json)
+  invalid <- function(problem) {
+    stop_apportion(sprintf("%s: not a valid decision (%s); make one with ap_fit() or `apportion fit`", file, problem), setting = "file")
+  }
+  content <- tryCatch(parse_json(json), apportion_error = function(error) invalid(conditionMessage(error)))
+  if (!is.list(content) || is.null(content$rule) || is.null(content$classes)) invalid("it has no rule or no classes")
+  decision_of(content, json)
 }
 
 # Returns the content of JSON as lists and vectors.

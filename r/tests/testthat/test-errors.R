@@ -52,6 +52,16 @@ test_that("tables that cannot be read are refused", {
   expect_match(conditionMessage(error_of(ap_predict(data.frame(surname = character())))), "has no rows")
 })
 
+test_that("a file that is not a decision is refused by its name", {
+  file <- tempfile(fileext = ".json")
+  for (content in c("{\"version\": 2, \"cla", "{\"a\": 1}", "[1, 2]", "")) {
+    writeLines(content, file)
+    error <- error_of(ap_read_decision(file))
+    expect_match(conditionMessage(error), paste0(file, ": not a valid decision"), fixed = TRUE)
+    expect_identical(error$setting, "file")
+  }
+})
+
 test_that("warnings have a class", {
   expect_warning(ap_label(voters(1000), by = county), class = "apportion_warning")
   expect_warning(ap_predict(data.frame(surname = "Smith", state = "NC")), "the scores describe adults", class = "apportion_warning")
